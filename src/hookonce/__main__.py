@@ -34,11 +34,9 @@ class _CommandParser(ArgumentParser):
 
     def _assign_extras(self, options: Namespace, extras: list[str]) -> None:
         last = next(reversed(self._get_positional_actions()), None)
-        current = getattr(options, last.dest, None) if last is not None else None
-        accepts_more = last is not None and (
-            last.nargs in {"*", "+"} or (last.nargs == "?" and current == last.default)
-        )
-        if last is None or not accepts_more or any(word[0:1] == "-" and word != "-" for word in extras):
+        current = None if last is None else getattr(options, last.dest, None)
+        is_full = last is None or (last.nargs not in {"*", "+"} and (last.nargs != "?" or current != last.default))
+        if last is None or is_full or any(word[0:1] == "-" and word != "-" for word in extras):
             self.error(f"unrecognized arguments: {' '.join(extras)}")
         if last.nargs == "?" and extras[1:]:
             self.error(f"unrecognized arguments: {' '.join(extras[1:])}")
@@ -69,12 +67,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     _repair_streams()
     try:
         return _run_command(arguments)
-    except UsageError as problem:
-        print(f"hookonce: {problem}", file=sys.stderr)
-        return EXIT_USAGE
     except HookonceError as problem:
         print(f"hookonce: {problem}", file=sys.stderr)
-        return EXIT_PROBLEM
+        return EXIT_USAGE if isinstance(problem, UsageError) else EXIT_PROBLEM
     except BrokenPipeError:  # the reader has seen enough, such as head -1
         _discard_output()
         return EXIT_OK
@@ -111,9 +106,9 @@ def _run_command(words: list[str]) -> int:
         return EXIT_OK
     if command not in BARE:
         _refresh_client(dry_run=getattr(options, "dry_run", False), is_doctor=command == "doctor")
-    code: int = module.run(options)
+    code: int | None = module.run(options)  # None: nothing can go wrong in it but an exception
     sys.stdout.flush()
-    return code
+    return code or EXIT_OK
 
 
 def _refresh_client(*, dry_run: bool, is_doctor: bool) -> None:

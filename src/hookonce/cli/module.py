@@ -2,17 +2,17 @@
 
 import os
 import sys
-from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, Namespace
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from hookonce.base import settings
 from hookonce.base.jsontext import load
-from hookonce.cli._ui.arguments import add_flag, parse_duration
-from hookonce.cli._ui.messages import pluralize, print_json, show_status, warn
+from hookonce.cli._ui.arguments import add_flag, add_verb, parse_duration
+from hookonce.cli._ui.messages import pluralize, print_json, print_result, show_status, warn
 from hookonce.cli._ui.tables import new_table, print_table
 from hookonce.errors import HookonceError, UsageError
 from hookonce.model import Object
@@ -69,17 +69,15 @@ def configure(parser: ArgumentParser) -> None:
     """The verbs of `module`."""
     parser.epilog = _EXAMPLES
     subparsers = parser.add_subparsers(metavar="VERB", required=True)
-    for name, (add_options, run_verb) in _VERB_FUNCTIONS.items():
-        text = VERBS[name]
-        verb = subparsers.add_parser(name, help=text, description=text, formatter_class=RawDescriptionHelpFormatter)
+    for name, (add_options, run_verb, epilog) in _VERB_FUNCTIONS.items():
+        verb = add_verb(subparsers, name, VERBS[name], epilog)
         add_options(verb)
         verb.set_defaults(verb=run_verb)
 
 
 def run(options: Namespace) -> int:
     """Run the verb that was parsed."""
-    code: int = options.verb(options)
-    return code
+    return cast("int", options.verb(options))
 
 
 def _load_descriptor(name: str | None) -> Descriptor:
@@ -101,18 +99,17 @@ def _parse_arguments(text: str | None) -> Object:
 
 
 def _configure_check(parser: ArgumentParser) -> None:
-    parser.epilog = _CHECK_HELP
     add = parser.add_argument
     add("module", nargs="?", metavar="MODULE", help="the name of a module, or a descriptor's file")
     add("--descriptor", metavar="FILE", help="the same, as other conformance commands have it")
-    option_help = "the way in which it is reached; http offers a program on stdio over HTTP for it"
-    add("--transport", choices=("stdio", "http"), help=option_help)
+    transport_help = "the way in which it is reached; http offers a program on stdio over HTTP for it"
+    add("--transport", choices=("stdio", "http"), help=transport_help)
     add("--case", action="append", metavar="CASE", help="minimal, all (the default), or one by its name")
     add("--timeout", type=parse_duration, default=30.0, metavar="TIME", help="for an invocation; default: 30s")
     add("--op", metavar="OP", help="an operation that has to succeed")
     add("--args", metavar="JSON", help="what it is given")
-    option_help = "keep what was said in each case there, a file for each; the report names it"
-    add("--transcripts", type=Path, metavar="FOLDER", help=option_help)
+    transcripts_help = "keep what was said in each case there, a file for each; the report names it"
+    add("--transcripts", type=Path, metavar="FOLDER", help=transcripts_help)
     add_flag(parser, "--json", "the whole report, with what was said in each case")
 
 
@@ -140,10 +137,7 @@ def _run_check(options: Namespace) -> int:
     if options.transcripts is not None:
         report = save_transcripts(report, options.transcripts)
     show_status("")
-    if options.json:
-        print_json(report)
-    else:
-        _print_report(report)
+    print_result(options, report, _print_report)
     return 0 if report.passed else 1
 
 
@@ -187,7 +181,6 @@ def _print_report(report: "ConformanceReport") -> None:
 
 
 def _configure_invoke(parser: ArgumentParser) -> None:
-    parser.epilog = _INVOKE_HELP
     parser.add_argument("module", metavar="MODULE", help="the name of a module, or a descriptor's file")
     parser.add_argument("op", metavar="OP", help="what it is to do; health and describe as well")
     parser.add_argument("args", nargs="?", metavar="JSON", help="what it is given")
@@ -219,7 +212,6 @@ def _run_invoke(options: Namespace) -> int:
 
 
 def _configure_list(parser: ArgumentParser) -> None:
-    parser.epilog = _LIST_HELP
     add_flag(parser, "--health", "ask each of them how it is")
     add_flag(parser, "--json", "one JSON object per module")
 
@@ -251,34 +243,26 @@ def _module_row(path: Path, descriptor: object, *, ask_health: bool) -> Object:
 
     if not isinstance(descriptor, Descriptor):
         return {"file": str(path), "state": str(descriptor) if isinstance(descriptor, HookonceError) else "unreadable"}
+    grants = {name for owner in (descriptor.name, "*") for name in settings.load().grants.get(owner, ())}
     row: Object = {
         "file": str(path),
         "module": descriptor.name,
         "kind": descriptor.kind,
         "version": descriptor.version,
         "transport": descriptor.transport.type,
-        "wants": _capability_labels(descriptor.name, descriptor.capabilities),
+        "wants": [name if name in grants else f"{name} (not granted)" for name in descriptor.capabilities],
         "state": "described",
     }
     if problems := mount_problems(descriptor):
         row["state"] = "; ".join(f"{path} {message}" for path, message in problems)
     elif ask_health:
-        link = connect(descriptor)
-        try:
+        with closing(connect(descriptor)) as link:
             error = health(link).error
-        finally:
-            link.close()
         row["state"] = "well" if error is None else f"{error.code}: {error.message}"
     return row
 
 
-def _capability_labels(name: str, capabilities: list[str]) -> list[str]:
-    grants = {*settings.load().grants.get(name, ()), *settings.load().grants.get("*", ())}
-    return [capability if capability in grants else f"{capability} (not granted)" for capability in capabilities]
-
-
 def _configure_serve(parser: ArgumentParser) -> None:
-    parser.epilog = _SERVE_HELP
     parser.add_argument("module", nargs="?", metavar="MODULE", help="offer this module over HTTP instead of hookonce")
     add_flag(parser, "--mcp", "speak the Model Context Protocol on stdin and stdout")
     parser.add_argument("--http", type=int, metavar="PORT", help="serve over HTTP instead; 0 takes any free port")
@@ -300,7 +284,8 @@ def _run_serve(options: Namespace) -> int:
         serve_mcp(build_query_module())
         return 0
     if options.descriptor:
-        return _print_descriptor(options)
+        print_json(build_module().descriptor(_own_transport(options)))
+        return 0
     if options.http is not None and not options.token_env:
         raise UsageError("every user of this machine could ask for the record then: name a token with --token-env")
     arguments = [] if options.http is None else ["--http", str(options.http)]
@@ -328,20 +313,16 @@ def _serve_other_module(options: Namespace) -> int:
     return 0
 
 
-def _print_descriptor(options: Namespace) -> int:
-    from hookonce.modules.server.hookonce_module import build_module
-
-    transport: Object = {"type": "stdio", "command": [sys.executable, "-m", "hookonce", "module", "serve"]}
-    if options.http is not None:
-        transport = {"type": "http", "url": f"http://{options.host or '127.0.0.1'}:{options.http}"}
-        transport |= {"token_env": options.token_env} if options.token_env else {}
-    print_json(build_module().descriptor(transport))
-    return 0
+def _own_transport(options: Namespace) -> Object:
+    if options.http is None:
+        return {"type": "stdio", "command": [sys.executable, "-m", "hookonce", "module", "serve"]}
+    transport = {"type": "http", "url": f"http://{options.host or '127.0.0.1'}:{options.http}"}
+    return transport | ({"token_env": options.token_env} if options.token_env else {})
 
 
 _VERB_FUNCTIONS = {
-    "check": (_configure_check, _run_check),
-    "invoke": (_configure_invoke, _run_invoke),
-    "list": (_configure_list, _run_list),
-    "serve": (_configure_serve, _run_serve),
+    "check": (_configure_check, _run_check, _CHECK_HELP),
+    "invoke": (_configure_invoke, _run_invoke, _INVOKE_HELP),
+    "list": (_configure_list, _run_list, _LIST_HELP),
+    "serve": (_configure_serve, _run_serve, _SERVE_HELP),
 }

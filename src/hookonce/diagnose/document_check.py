@@ -72,11 +72,11 @@ class CheckReport(Struct, frozen=True, kw_only=True):
 
     file: str
     ok: bool
-    kind: str | None
-    level: str | None
-    documents: int
+    kind: str | None = None
+    level: str | None = None
+    documents: int = 0
     problems: list[DocumentProblem]
-    warnings: list[DocumentProblem]
+    warnings: list[DocumentProblem] = []
     trust: dict[str, Literal["trusted", "not trusted"]] | UnsetType = UNSET
 
 
@@ -97,16 +97,10 @@ def check_documents(name: str, lines: Iterable[StreamLine], *, strict: bool, sou
             traits.add(_trait_of(document))
     if not count:
         problems.append(DocumentProblem(path="$", message="the file holds no document"))
-    single_kind = _single_kind(kinds, problems)
-    level = conformance_level(single_kind, traits, whole=not problems)
+    file_kind = _single_kind(kinds, problems)
+    level, ok = conformance_level(file_kind, traits, whole=not problems), not problems
     return CheckReport(
-        file=name,
-        ok=not problems,
-        kind=single_kind,
-        level=level,
-        documents=count,
-        problems=problems,
-        warnings=warnings,
+        file=name, ok=ok, kind=file_kind, level=level, documents=count, problems=problems, warnings=warnings
     )
 
 

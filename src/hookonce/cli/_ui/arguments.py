@@ -4,7 +4,7 @@ All raise ArgumentTypeError with a sentence that shows a valid form.
 """
 
 import sys
-from argparse import ArgumentParser, ArgumentTypeError, _ArgumentGroup
+from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter, _ArgumentGroup, _SubParsersAction
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
@@ -28,10 +28,20 @@ def add_flag(parser: ArgumentParser | _ArgumentGroup, name: str, text: str) -> N
     parser.add_argument(name, action="store_true", help=text)
 
 
+def add_verb(verbs: "_SubParsersAction[ArgumentParser]", name: str, text: str, epilog: str) -> ArgumentParser:
+    """Add the parser of a command's verb."""
+    return verbs.add_parser(
+        name, help=text, description=text, epilog=epilog, formatter_class=RawDescriptionHelpFormatter
+    )
+
+
 def parse_time(text: str) -> str:
     """Parse a time into RFC 3339 UTC: RFC 3339, a day, or how long ago (10m, 2h, 3d)."""
     if (ago := _RELATIVE_TIME.fullmatch(text)) is not None:
-        return _time_before_now(int(ago[1]), _TIMEDELTA_UNITS[ago[2]], text)
+        try:
+            return times.format_time(datetime.now(UTC) - timedelta(**{_TIMEDELTA_UNITS[ago[2]]: int(ago[1])}))
+        except OverflowError:
+            raise ArgumentTypeError(f"{text!r} is before all times") from None
     try:
         return f"{date.fromisoformat(text).isoformat()}T00:00:00Z"
     except ValueError:
@@ -39,13 +49,6 @@ def parse_time(text: str) -> str:
     if time is None:
         raise ArgumentTypeError(f"{text!r} is no time; say 2026-02-23T10:15:30Z, 2026-02-23, or 10m, 2h, 3d ago")
     return times.format_time(time)
-
-
-def _time_before_now(count: int, unit: str, text: str) -> str:
-    try:
-        return times.format_time(datetime.now(UTC) - timedelta(**{unit: count}))
-    except OverflowError:
-        raise ArgumentTypeError(f"{text!r} is before all times") from None
 
 
 def parse_count(text: str) -> int:

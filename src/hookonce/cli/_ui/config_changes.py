@@ -3,7 +3,6 @@
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
-from typing import Any
 
 from hookonce.agents import config_of
 from hookonce.cli._ui.arguments import add_flag
@@ -87,22 +86,26 @@ def report_changes(options: Namespace, verb: str, changes: list[FileChange], pro
         if problems and changes:
             warn(f"{pluralize(len(problems), 'problem')}; the rest went well")
         if options.dry_run and changes:
-            print(f"dry run: {_summarize_changes(changes)} would be {verb}; nothing was written")
+            names = ", ".join(agent_names(changes))
+            files = pluralize(len(changes), "file") + (f" of {names}" if names else "")
+            print(f"dry run: {files} would be {verb}; nothing was written")
     return 1 if problems else 0
 
 
-def _summarize_changes(changes: list[FileChange]) -> str:
-    agent_names = list(dict.fromkeys(change.agent for change in changes if change.agent))
-    return pluralize(len(changes), "file") + (f" of {', '.join(agent_names)}" if agent_names else "")
+def agent_names(changes: list[FileChange]) -> list[str]:
+    """The agents whose files are changed, each once."""
+    return list(dict.fromkeys(change.agent for change in changes if change.agent))
 
 
 def _print_json(verb: str, changes: list[FileChange], problems: ChangeProblems, *, dry_run: bool) -> None:
-    document: dict[str, Any] = {"verb": verb, "dry_run": dry_run, "changes": []}
-    for change in changes:
-        state = "created" if change.old is None else "removed" if change.new is None else "changed"
-        row = {"agent": change.agent, "scope": change.scope, "path": str(change.path), "state": state}
-        document["changes"].append(row)
-    document["problems"] = [{"agent": agent, "message": text} for agent, text in problems]
-    if dry_run:
-        document["diff"] = render_diff(changes)
-    print_json(document)
+    rows = [
+        {"agent": change.agent, "scope": change.scope, "path": str(change.path), "state": _change_state(change)}
+        for change in changes
+    ]
+    messages = [{"agent": agent, "message": text} for agent, text in problems]
+    document = {"verb": verb, "dry_run": dry_run, "changes": rows, "problems": messages}
+    print_json(document | ({"diff": render_diff(changes)} if dry_run else {}))
+
+
+def _change_state(change: FileChange) -> str:
+    return "created" if change.old is None else "removed" if change.new is None else "changed"

@@ -73,7 +73,8 @@ def find_parent_agent() -> str | None:
         starter = next((name for name in _process_names(pid) if name in names), None)
         if starter is not None:
             return f"it was started by {names[starter]} ({starter})"
-        mark = next((mark for mark in _environment_names(pid) if mark in marks), None)
+        variables = [os.fsdecode(line.partition(b"=")[0]) for line in _read_proc(pid, "environ").split(b"\0")]
+        mark = next((mark for mark in variables if mark in marks), None)  # a child may have dropped it
         if mark is not None:
             return f"{marks[mark]} has left its mark {mark} with a process above"
     return None
@@ -88,11 +89,6 @@ def _process_names(pid: int) -> list[str]:
         if "node_modules" in path.parts:
             names += path.parts[path.parts.index("node_modules") :]
     return names
-
-
-def _environment_names(pid: int) -> list[str]:
-    """The variables with which a process was started: a child may have dropped them."""
-    return [os.fsdecode(line.partition(b"=")[0]) for line in _read_proc(pid, "environ").split(b"\0")]
 
 
 def _read_proc(pid: int, name: str) -> bytes:

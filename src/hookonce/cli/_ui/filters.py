@@ -6,11 +6,10 @@ from typing import Any
 
 from hookonce.cli._ui.arguments import parse_count, parse_time
 from hookonce.inspect import query_args
-from hookonce.store import status
 from hookonce.store.query import NO_VALUE, RecordFilter, escape_glob, resolve_session
 from hookonce.store.rollup import RollupFilter
 from hookonce.store.spool import files
-from hookonce.store.status import load_store_summary
+from hookonce.store.status import find_write_obstacle, load_store_summary
 
 
 def no_records_message(otherwise: str) -> str:
@@ -18,13 +17,14 @@ def no_records_message(otherwise: str) -> str:
     record_summary = load_store_summary()
     if record_summary.records or record_summary.waiting or record_summary.problem:
         return otherwise
-    if (problem := status.find_write_obstacle()) is not None:
+    if (problem := find_write_obstacle()) is not None:
         return f"nothing is recorded: {problem}"
     if files.lost_record_count():
         return "nothing is recorded, though agents have called. Next: hookonce doctor"
     return "nothing is recorded yet. Next: hookonce install, and hookonce status once that is done"
 
 
+_TIME: dict[str, Any] = {"metavar": "TIME", "type": parse_time}
 _FILTER_OPTIONS: dict[str, dict[str, Any]] = {
     "agent": {"metavar": "NAME", "help": "of one agent"},
     "session": {"metavar": "ID", "help": "of one session; the beginning of its name is enough"},
@@ -34,12 +34,8 @@ _FILTER_OPTIONS: dict[str, dict[str, Any]] = {
     "project": {"metavar": "GLOB", "help": "in folders like that"},
     "path": {"metavar": "GLOB", "help": "about files like that, such as 'src/*.py'"},
     "text": {"metavar": "TEXT", "help": "with that text in them, exactly as it is written"},
-    "since": {
-        "metavar": "TIME",
-        "type": parse_time,
-        "help": "from 2026-02-23, 2026-02-23T10:15:30Z, or 10m, 2h, 3d ago",
-    },
-    "until": {"metavar": "TIME", "type": parse_time, "help": "before that time"},
+    "since": _TIME | {"help": "from 2026-02-23, 2026-02-23T10:15:30Z, or 10m, 2h, 3d ago"},
+    "until": _TIME | {"help": "before that time"},
     "last": {"metavar": "N", "type": parse_count, "help": "the newest N; default: 50 on a terminal, else all"},
 }
 FILTER_NAMES = frozenset(_FILTER_OPTIONS)
@@ -58,26 +54,23 @@ def build_query(options: Namespace, connection: Connection, last: int | None, *,
     agent_name, session = query_args.agent_filter(values.get("agent"), connection), values.get("session")
     if session is not None:
         session = f"{escape_glob(session)}*" if follow else resolve_session(connection, session, agent_name)
+    same_values: Any = {name: values.get(name) for name in ("project", "path", "text", "since", "until")}
     return RecordFilter(
         agent=agent_name,
         session=session,
         type=query_args.event_filter(values.get("type")),
         outcome=values.get("decision"),
         tool=query_args.tool_filter(values.get("tool"), connection, live=follow),
-        project=values.get("project"),
-        path=values.get("path"),
-        text=values.get("text"),
-        since=values.get("since"),
-        until=values.get("until"),
         last=last if options.last is None else options.last,
+        **same_values,
     )
 
 
 def empty_message(options: Namespace, noun: str) -> str:
     """Message for an empty result: no match, or nothing recorded at all."""
-    if any(vars(options).get(name) is not None for name in FILTER_NAMES):
-        return f"there is no such {noun}"
-    return no_records_message(f"there is no such {noun}")
+    message = f"there is no such {noun}"
+    has_filter = any(vars(options).get(name) is not None for name in FILTER_NAMES)
+    return message if has_filter else no_records_message(message)
 
 
 def build_span(options: Namespace, connection: Connection) -> RollupFilter:

@@ -1,18 +1,29 @@
 """Output of commands: JSON lines on stdout, progress line and warnings on stderr, counts with their nouns."""
 
 import sys
+from argparse import Namespace
 from collections import Counter
+from collections.abc import Callable
+from typing import Any
 
 from hookonce.base.jsontext import dump
 from hookonce.base.terminal_text import pluralize
 
-__all__ = ["pluralize", "print_json", "show_progress", "show_status", "warn", "warn_of_unwritten"]
+__all__ = ["pluralize", "print_json", "print_result", "show_progress", "show_status", "warn", "warn_of_unwritten"]
 
 
 def print_json(*documents: object) -> None:
     """Print documents on stdout, each as one line of JSON."""
     for document in documents:
         sys.stdout.buffer.write(dump(document) + b"\n")
+
+
+def print_result(options: Namespace, document: Any, print_text: Callable[[Any], object]) -> None:
+    """Print what a command has found, as JSON (`--json`) or as text."""
+    if options.json:
+        print_json(document)
+    else:
+        print_text(document)
 
 
 def show_progress(text: str) -> None:

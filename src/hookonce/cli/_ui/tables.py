@@ -78,9 +78,8 @@ def _fit_width(rich_table: Any, available_width: int) -> int:
         remaining_width = available_width - _EDGE_CHARS - used_width
         if remaining_width >= min_width:
             break
-    last_width = max(remaining_width, min_width, 1)
-    last.width = last_width
-    return available_width - remaining_width + last_width
+    last.width = max(remaining_width, min_width, 1)
+    return int(available_width - remaining_width + last.width)
 
 
 def _longest_word(cell: Any) -> int:
@@ -110,7 +109,7 @@ class StreamingTable:
         self._keeps_all = keep_all
         self._pending: list[tuple[tuple[str, ...], bool]] = []
         self._columns = columns
-        self._widths = [0 for _ in columns]
+        self._widths = [0] * len(columns)
         self._is_terminal = sys.stdout.isatty()
         self.row_count = 0
 
@@ -125,36 +124,32 @@ class StreamingTable:
 
     def flush(self) -> None:
         """Print the pending rows in aligned columns."""
-        from rich.cells import cell_len
-
         for index in range(len(self._widths)):
-            widths = (min(cell_len(cells[index]), _MAX_COLUMN_CHARS) for cells, _ in self._pending)
+            widths = (min(_cell_width(cells[index]), _MAX_COLUMN_CHARS) for cells, _ in self._pending)
             self._widths[index] = max((self._widths[index], *widths))
         for cells, is_alarm in self._pending:
             self._print_row(cells, is_alarm=is_alarm)
         self._pending.clear()
 
     def _print_row(self, cells: tuple[str, ...], *, is_alarm: bool) -> None:
-        from rich.cells import cell_len, set_cell_size
+        from rich.cells import set_cell_size
 
         pairs = zip(cells, self._widths, strict=True)
-        padded_cells = [set_cell_size(cell, max(width, cell_len(cell))) for cell, width in pairs]
+        padded_cells = [set_cell_size(cell, max(width, _cell_width(cell))) for cell, width in pairs]
         line = _COLUMN_GAP.join(padded_cells).rstrip()
         terminal_width = get_terminal_size().columns
         if self._is_terminal and self._keeps_all:
             line = _wrap_cells(padded_cells, terminal_width)
-        elif self._is_terminal and cell_len(line) > terminal_width:
+        elif self._is_terminal and _cell_width(line) > terminal_width:
             line = f"{set_cell_size(line, max(terminal_width - 1, 0))}…"
         print(f"\033[31m{line}\033[0m" if is_alarm and self._is_terminal and not os.environ.get("NO_COLOR") else line)
 
 
 def _wrap_cells(cells: list[str], terminal_width: int) -> str:
-    from rich.cells import cell_len
-
     lines = [cells[0]]
     for cell in cells[1:]:
         longer = f"{lines[-1]}{_COLUMN_GAP}{cell}"
-        if cell_len(longer) <= terminal_width:
+        if _cell_width(longer) <= terminal_width:
             lines[-1] = longer
         else:
             lines.append(f"{_INDENT}{cell}")

@@ -55,7 +55,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Convert one configuration; a script written for another agent is wrapped, so that it keeps working."""
-    source, target = _find_agent(options.source), _find_agent(options.target)
+    source, target = (None if name == MANIFEST else find_agent(name) for name in (options.source, options.target))
     adapt = None if options.no_adapt else WrapperOptions(str(paths.client_path()), options.scope)
     conversion = convert(
         _read_document(options.file, source),
@@ -67,19 +67,19 @@ def run(options: Namespace) -> int:
     )
     if source is not None and not conversion.hooks:
         warn(f"{options.file} holds no hook that {source.title} would run")
-    _write_conversion(conversion, _default_file_name(target), options.output)
+    file_name = "hooks.json" if target is None else Path(config_of(target).files["project"]).name
+    _write_conversion(conversion, file_name, options.output)
     if options.side and conversion.side is not None:
         _write_file(options.side, dump(conversion.side))
     _print_gaps(conversion.gaps)
-    if conversion.needs_client:
-        _place_wrapper_client()
+    if conversion.needs_client:  # wrapped commands call it: it has to be there before the first of them runs
+        try:
+            install_client()
+        except UnusableInstallError as problem:
+            warn(f"{problem}; the wrapped commands will not run until it is mended")
     if options.report:
         _write_gap_report(conversion, options.report)
     return EXIT_GAPS if options.strict and conversion.gaps else 0
-
-
-def _find_agent(name: str) -> Agent | None:
-    return None if name == MANIFEST else find_agent(name)
 
 
 def _read_document(name: str, source: Agent | None) -> Json:
@@ -88,45 +88,38 @@ def _read_document(name: str, source: Agent | None) -> Json:
     code = source is not None and config_of(source).language == "code"
     if code and path.is_dir():
         files = [file for file in sorted(path.iterdir()) if file.is_file()]
-        return {"files": {file.name: _decode_text(file.read_bytes()) for file in files}}
+        return {"files": {file.name: file.read_bytes().decode(errors="replace") for file in files}}
     with open_input(name) as stream:
         raw = stream.read()
     if source is None:
         return parse_document(raw)
     if code:
         usual = Path(next(iter(config_of(source).files.values()))).name
-        return {"files": {usual if name == "-" else path.name: _decode_text(raw)}}
+        return {"files": {usual if name == "-" else path.name: raw.decode(errors="replace")}}
     # Agents tolerate comments in their files, and one of them also reads TOML.
     begins = raw.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
     is_toml = path.suffix == ".toml" or (name == "-" and source.name == "codex" and begins not in {b"{", b"/"})
     return (toml if is_toml else jsonc).value_at(raw, ())
 
 
-def _default_file_name(target: Agent | None) -> str:
-    return "hooks.json" if target is None else Path(config_of(target).files["project"]).name
-
-
-def _decode_text(raw: bytes) -> str:
-    return raw.decode(errors="replace")
-
-
 def _write_conversion(conversion: Conversion, name: str, folder: str | None) -> None:
     files: dict[str, str] | None = conversion.document.get("files")
+    document_text = pretty(dump(conversion.document), indent=2) + b"\n"
     if folder is not None:
-        document_text = pretty(dump(conversion.document), indent=2).decode() + "\n"
-        _write_files(Path(folder), files or {name: document_text}, 0o755 if files else 0o644)
+        _write_files(Path(folder), files or {name: document_text.decode()}, 0o755 if files else 0o644)
     elif files is not None and len(files) == 1:
         sys.stdout.write(next(iter(files.values())))
     else:
-        sys.stdout.buffer.write(pretty(dump(conversion.document), indent=2) + b"\n")
+        sys.stdout.buffer.write(document_text)
 
 
 def _write_files(folder: Path, files: dict[str, str], mode: int) -> None:
     """What is written are new files; one that is there already is somebody's."""
     existing_file = next((folder / name for name in files if (folder / name).exists()), None)
     if existing_file is not None:
-        hint = "nothing was written. Name another folder, or move it away"
-        raise HookonceError(f"{existing_file} is already there; {hint}")
+        raise HookonceError(
+            f"{existing_file} is already there; nothing was written. Name another folder, or move it away"
+        )
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
@@ -147,14 +140,6 @@ def _print_gaps(gaps: list[Gap]) -> None:
 
 def _weakens_hook(gap: Gap) -> bool:
     return gap.effect == "lost" or (gap.capability in {"blocking", *FAILURE_CAPABILITIES} and gap.effect != "prevents")
-
-
-def _place_wrapper_client() -> None:
-    """Wrapped commands call our client: it has to be there before the first of them runs."""
-    try:
-        install_client()
-    except UnusableInstallError as problem:
-        warn(f"{problem}; the wrapped commands will not run until it is mended")
 
 
 def _write_gap_report(conversion: Conversion, path: str) -> None:

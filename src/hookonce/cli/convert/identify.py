@@ -3,8 +3,6 @@
 import os
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
-from typing import BinaryIO
 
 from hookonce.base.json_stream import TOO_DEEP, StreamLine, parse_json, read_documents
 from hookonce.cli._ui.arguments import add_flag, add_max_line_option, line_location, open_input
@@ -31,12 +29,11 @@ def run(options: Namespace) -> int:
     for name in options.files or ["-"]:
         try:
             with open_input(name) as stream:
-                for number, finding in enumerate(_identify_lines(stream, name, options.max_line)):
-                    if finding is not None:
-                        where = f"{line_location(name, number + 1)}: " if number or name != "-" else ""
-                        _print_finding(finding, where, as_json=options.json)
-                    known_count += finding is not None and finding.kind != "unknown"
-                    unknown_count += finding is None or finding.kind == "unknown"
+                for number, line in enumerate(read_documents(stream, options.max_line)):
+                    where = f"{line_location(name, number + 1)}: " if number or name != "-" else ""
+                    is_known = _identify_line(line, name, where, as_json=options.json)
+                    known_count += is_known
+                    unknown_count += not is_known
         except HookonceError as problem:
             unknown_count += 1
             warn(f"{problem}")
@@ -45,23 +42,19 @@ def run(options: Namespace) -> int:
     return 1 if unknown_count else 0
 
 
-def _identify_lines(stream: BinaryIO, name: str, limit: int) -> Iterator[Identification | None]:
-    """What each line is; None for one that cannot be read, after saying why."""
-    for line in read_documents(stream, limit):
+def _identify_line(line: StreamLine, name: str, where: str, *, as_json: bool) -> bool:
+    """Print what a line is, or why it cannot be read; whether it is known."""
+    fault = line.fault
+    if fault is None:
         try:
-            yield _identify_line(line)
-        except HookonceError as problem:
-            warn(f"{line_location(name, line.number)}: {problem}")
-            yield None
-
-
-def _identify_line(line: StreamLine) -> Identification:
-    if line.fault:
-        raise HookonceError(line.fault)
-    try:
-        return identify(parse_json(line.raw), os.environ)
-    except RecursionError:
-        raise HookonceError(TOO_DEEP) from None
+            finding = identify(parse_json(line.raw), os.environ)
+        except (HookonceError, RecursionError) as problem:
+            fault = TOO_DEEP if isinstance(problem, RecursionError) else str(problem)
+    if fault is not None:
+        warn(f"{line_location(name, line.number)}: {fault}")
+        return False
+    _print_finding(finding, where, as_json=as_json)
+    return finding.kind != "unknown"
 
 
 def _print_finding(finding: Identification, location: str, *, as_json: bool) -> None:

@@ -33,12 +33,8 @@ def configure(parser: ArgumentParser) -> None:
     add = parser.add_argument
     add("files", nargs="*", metavar="FILE", help="JSONL, or one JSON document; default: standard input")
     add("--to", required=True, metavar="NAME", help=_target_help())
-    add(
-        "--from",
-        dest="source",
-        metavar="NAME",
-        help="an agent or a format, or openhook@legacy; default: identify each line",
-    )
+    source_help = "an agent or a format, or openhook@legacy; default: identify each line"
+    add("--from", dest="source", metavar="NAME", help=source_help)
     add("--event", metavar="NATIVE", help="the event of payloads that do not name it")
     add("--privacy", choices=LEVELS, help="default: full for canonical and agents, minimal elsewhere")
     add("--user", metavar="ID", help="name the human; without it no user is written")
@@ -101,9 +97,8 @@ def _build_plan(options: Namespace) -> TranslationPlan:
 def _writable_agent(name: str) -> Agent:
     agent = find_agent(name, others=formats.FORMATS)
     if not agent.encodes:
-        writable_names = ", ".join(agent_name for agent_name in agents.AGENTS if agents.load(agent_name).encodes)
-        reason = f"payloads of {agent.title} can be read but not written"
-        raise UsageError(f"{reason}; written are those of {writable_names}")
+        names = ", ".join(agent_name for agent_name in agents.AGENTS if agents.load(agent_name).encodes)
+        raise UsageError(f"payloads of {agent.title} can be read but not written; written are those of {names}")
     return agent
 
 

@@ -4,7 +4,7 @@ from argparse import ArgumentParser, Namespace
 
 from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.consent import consent_help, require_consent
-from hookonce.cli._ui.messages import pluralize, print_json
+from hookonce.cli._ui.messages import pluralize, print_result
 from hookonce.client import daemon_endpoints
 from hookonce.daemon import control
 from hookonce.model import Object
@@ -22,27 +22,22 @@ def configure(parser: ArgumentParser) -> None:
     add_flag(parser, "--json", "what it tells about itself, as one JSON object")
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     """Show, start or stop the process that answers agents while it is warm."""
     if options.verb == "stop":
-        return _run_stop(options)
+        _run_stop(options)
+        return
     status = control.start_daemon() if options.verb == "start" else control.query_status()
-    if options.json:
-        print_json({"running": status is not None, **(status or {})})
-    else:
-        print(format_status(status))
-    return 0
+    document = {"running": status is not None, **(status or {})}
+    print_result(options, document, lambda _: print(format_status(status)))
 
 
-def _run_stop(options: Namespace) -> int:
+def _run_stop(options: Namespace) -> None:
     if (status := control.query_status()) is not None:
         require_consent("daemon stop", _stop_consequence(status))
-    stopped_status = control.stop_daemon()
-    if options.json:
-        print_json({"running": False, "stopped": stopped_status is not None})
-    else:
-        print("there was none" if stopped_status is None else f"the daemon (process {stopped_status['pid']}) is gone")
-    return 0
+    last_status = control.stop_daemon()
+    text = "there was none" if last_status is None else f"the daemon (process {last_status['pid']}) is gone"
+    print_result(options, {"running": False, "stopped": last_status is not None}, lambda _: print(text))
 
 
 def _stop_consequence(status: Object) -> str:

@@ -3,7 +3,7 @@
 from argparse import ArgumentParser, Namespace
 
 from hookonce.cli._ui.arguments import add_flag, number_parser
-from hookonce.cli._ui.messages import print_json, show_status
+from hookonce.cli._ui.messages import print_result, show_status
 from hookonce.cli._ui.tables import new_table, print_table
 from hookonce.lab.latency import KB, BenchReport
 from hookonce.lab.latency_bench import measure_latency
@@ -25,22 +25,18 @@ def run(options: Namespace) -> int:
     """Measure how long agents wait for hookonce on this machine, in homes that are made for it."""
     rounds, max_seconds, share = (3, 10.0, 0.25) if options.quick else (10, 210.0, 1.0)
     report = measure_latency(options.rounds or rounds, max_seconds, share, show_status)
-    if options.json:
-        print_json(report)
-    else:
-        print_report(report)
+    print_result(options, report, print_report)
     return int(any(row.errors or row.wrong for row in report.rows))
 
 
 def print_report(report: BenchReport) -> None:
     """The numbers as a table, and what they say of each other."""
     show_status("")
-    counts = ("p50 ms", "p99 ms", "per s", "errors", "wrong", "cold")
-    output = new_table("case", "called", "callers", "payload", "calls", *counts)
+    columns = "case", "called", "callers", "payload", "calls", "p50 ms", "p99 ms", "per s", "errors", "wrong", "cold"
+    output = new_table(*columns)
     for row in sorted(report.rows, key=lambda row: (row.payload, row.callers, row.way, row.p50_ms)):
         times = (f"{row.p50_ms:.2f}", f"{row.p99_ms:.2f}", f"{row.per_second:.0f}")
-        cold = "-" if row.cold is None else str(row.cold)
-        ends = (str(row.errors), str(row.wrong), cold)
+        ends = (str(row.errors), str(row.wrong), "-" if row.cold is None else str(row.cold))
         output.add_row(row.case, row.way, str(row.callers), format_bytes(row.payload), str(row.calls), *times, *ends)
     print_table(output)
     print()
@@ -49,9 +45,9 @@ def print_report(report: BenchReport) -> None:
         aim = "" if ratio.held is None else f"  (aim: at {ratio.bound} {ratio.aim}; {verdict})"
         callers_text = "" if ratio.callers == 1 else f", {ratio.callers} callers"
         print(f"{ratio.case} / {ratio.to}, {ratio.of.removesuffix('_ms')}{callers_text}: {ratio.value}{aim}")
-    for daemon_memory in report.memory:
-        memory_text = f"{daemon_memory.before_kb / KB:.0f} MB before, {daemon_memory.after_kb / KB:.0f} MB after"
-        print(f"daemon of {daemon_memory.daemon}: {memory_text} {daemon_memory.answered:,} calls")
+    for memory in report.memory:
+        sizes = f"{memory.before_kb / KB:.0f} MB before, {memory.after_kb / KB:.0f} MB after"
+        print(f"daemon of {memory.daemon}: {sizes} {memory.answered:,} calls")
     for skipped_case in report.skipped:
         print(f"not measured: {skipped_case.case}: {skipped_case.reason}")
     print(f"\n{report.machine}, load {report.load} when it began")

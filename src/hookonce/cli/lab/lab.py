@@ -1,9 +1,9 @@
 """hookonce lab: verb fetch, which downloads pinned agents from npm."""
 
 import sys
-from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, Namespace
 
-from hookonce.cli._ui.arguments import add_flag
+from hookonce.cli._ui.arguments import add_flag, add_verb
 from hookonce.cli._ui.messages import print_json
 from hookonce.cli._ui.tables import new_table, print_table
 from hookonce.errors import UsageError
@@ -25,17 +25,14 @@ examples:
 def configure(parser: ArgumentParser) -> None:
     """The verb of `lab`, what can be done beside `prove`."""
     parser.epilog = _EXAMPLES
-    text = VERBS["fetch"]
-    verbs = parser.add_subparsers(metavar="VERB", required=True)
-    fetch = verbs.add_parser("fetch", help=text, description=text, formatter_class=RawDescriptionHelpFormatter)
-    fetch.epilog = _FETCH_HELP
+    fetch = add_verb(parser.add_subparsers(metavar="VERB", required=True), "fetch", VERBS["fetch"], _FETCH_HELP)
     fetch.add_argument("names", nargs="*", metavar="AGENT", help="default: all that are pinned")
     fetch.add_argument("--version", action="append", metavar="V", help="another version of one agent; may be repeated")
     add_flag(fetch, "--dry-run", "only tell what is there, what is not, and its size")
     add_flag(fetch, "--json", "one JSON object per version")
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     """Fetch agents, or tell what that would mean."""
     from hookonce.lab.fetch.fetcher import fetch_agents, plan_downloads
 
@@ -43,19 +40,14 @@ def run(options: Namespace) -> int:
     if versions and len(options.names) != 1:
         raise UsageError("--version is about one agent: hookonce lab fetch AGENT --version V")
     if not options.dry_run:
-        fetch_agents(options.names, versions, _print_progress)
+        fetch_agents(options.names, versions, lambda text: print(text, file=sys.stderr, flush=True))
     rows = plan_downloads(options.names, versions)
     if options.json:
         print_json(*rows)
-        return 0
+        return
     output = new_table("agent", "version", "MB", "state", "folder")
     for row in rows:
         output.add_row(row.agent, row.version, str(row.megabytes), row.state, row.folder)
     print_table(output)
     if missing_mb := sum(row.megabytes for row in rows if row.state != "fetched"):
         print(f"\nup to {missing_mb:,} MB would be fetched")
-    return 0
-
-
-def _print_progress(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)

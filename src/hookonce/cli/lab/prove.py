@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from hookonce.base.jsontext import dump
 from hookonce.cli._ui.arguments import add_flag, number_parser
-from hookonce.cli._ui.messages import pluralize, print_json, show_progress, warn
+from hookonce.cli._ui.messages import pluralize, print_json, print_result, show_progress, warn
 from hookonce.cli._ui.tables import new_table, print_table
 from hookonce.errors import HookonceError, UsageError
 from hookonce.inspect.query_args import find_agent
@@ -34,17 +34,11 @@ def configure(parser: ArgumentParser) -> None:
     """The options of `prove`."""
     parser.epilog = _EXAMPLES
     add = parser.add_argument
-    driver_names = ", ".join(drivers.DRIVER_MODULES)
-    add("names", nargs="*", metavar="AGENT", help=f"default: all that are found of {driver_names}")
+    add("names", nargs="*", metavar="AGENT", help=f"default: all that are found of {', '.join(drivers.DRIVER_MODULES)}")
     add_flag(parser, "--pinned", "only what was fetched, in the versions that we know best")
     add("--version", metavar="V", help="a version that was fetched (hookonce lab fetch --version V)")
-    add(
-        "--tries",
-        type=number_parser(_MAX_TRIES),
-        default=1,
-        metavar="N",
-        help="how often each claim is tried; default: 1",
-    )
+    tries_help = "how often each claim is tried; default: 1"
+    add("--tries", type=number_parser(_MAX_TRIES), default=1, metavar="N", help=tries_help)
     add("--only", action="append", default=[], metavar="CLAIM", help="only this claim or experiment")
     add("--out", type=Path, metavar="DIR", help="write a certificate for each agent into a folder")
     add_flag(parser, "--dry-run", "tell what would be tried, and try nothing")
@@ -90,10 +84,9 @@ def _find_programs(options: Namespace) -> tuple[list[AgentProgram], list[str]]:
         if program is not None:
             programs.append(program)
         elif names:
-            version = f" --version {options.version}" if options.version else ""
-            label = f"{name} {options.version or ''}".strip()
-            hint = f"hookonce lab fetch {name}{version} gets it"
-            missing.append(f"{label} is neither on this machine nor fetched; {hint}")
+            label, option = (f" {options.version}", f" --version {options.version}") if options.version else ("", "")
+            hint = f"hookonce lab fetch {name}{option} gets it"
+            missing.append(f"{name}{label} is neither on this machine nor fetched; {hint}")
         elif options.pinned:
             warn(f"{name} was not fetched, and is left out; hookonce lab fetch {name}")
     return programs, missing
@@ -109,8 +102,8 @@ def _check_claim_names(options: Namespace, programs: list[AgentProgram]) -> None
             raise UsageError(f"no claim or experiment is called {name!r}{hint}")
     for program in programs:
         if options.only and not claim_names_of(program, frozenset(options.only)):
-            message = f"there is nothing to try: hookonce is not installed for {program.agent}"
-            raise HookonceError(f"{message}; hookonce install {program.agent}")
+            hint = f"hookonce is not installed for {program.agent}; hookonce install {program.agent}"
+            raise HookonceError(f"there is nothing to try: {hint}")
     if options.out is not None and options.only:
         raise UsageError("--out keeps whole certificates, so it does not go with --only")
 
@@ -140,11 +133,8 @@ def _prove_program(options: Namespace, program: AgentProgram) -> Certificate:
         shared_claims = [claim for claim in certificate.claims if not claim.claim.startswith("here:")]
         text = dump(replace(certificate, claims=shared_claims)) + b"\n"
         options.out.joinpath(f"{certificate.agent}-{certificate.version}.json").write_bytes(text)
-    if options.json:
-        print_json(certificate)
-        sys.stdout.flush()
-    else:
-        _print_certificate(certificate)
+    print_result(options, certificate, _print_certificate)
+    sys.stdout.flush()
     return certificate
 
 

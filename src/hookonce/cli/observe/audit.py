@@ -1,11 +1,12 @@
 """hookonce audit: integrity check of the store, checkpoints, signing keys, quarantine."""
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
 from contextlib import closing
 
 from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.consent import consent_help, require_consent
-from hookonce.cli._ui.messages import pluralize, print_json, show_status, warn
+from hookonce.cli._ui.messages import pluralize, print_json, print_result, show_status, warn
 from hookonce.errors import HookonceError, UsageError
 from hookonce.inspect.store_access import open_store
 from hookonce.store import database, status
@@ -34,7 +35,7 @@ def configure(parser: ArgumentParser) -> None:
     add_flag(parser, "--json", "tell it as JSON")
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> int | None:
     """Do what the verb says."""
     if options.rotate and options.verb != "keys":
         raise UsageError("only keys are rotated. Next: hookonce audit keys --rotate")
@@ -47,20 +48,13 @@ def _run_verify(options: Namespace) -> int:
     with closing(database.open_reader()) as connection:
         audit = verify(connection, report_progress=_show_audit_progress)
     show_status("")
-    _warn_of_losses()
-    if options.json:
-        print_json(audit)
-    else:
-        _print_audit(audit)
-    return 0 if audit.ok else 1
-
-
-def _warn_of_losses() -> None:
     if (problem := status.find_write_obstacle()) is not None:
         warn(f"{problem}: what agents tell now is in no record")
     if lost_count := files.lost_record_count():
         verb = "is" if lost_count == 1 else "are"
         warn(f"{pluralize(lost_count, 'record')} could not be written, and {verb} in no row")
+    print_result(options, audit, _print_audit)
+    return 0 if audit.ok else 1
 
 
 def _show_audit_progress(done_count: int, total: int) -> None:
@@ -86,7 +80,7 @@ def _flaw_location(flaw: Flaw) -> str:
     return "record" if not flaw.seq else f"record {flaw.seq:,}" + (f" ({flaw.id})" if flaw.id else "")
 
 
-def _run_checkpoint(options: Namespace) -> int:
+def _run_checkpoint(options: Namespace) -> None:
     with open_store(warn):
         pass  # as above
     with Writer() as writer:
@@ -99,46 +93,38 @@ def _run_checkpoint(options: Namespace) -> int:
         print(text if signed_count else "nothing to sign")
     else:
         print(f"records up to {new_checkpoint.seq:,} are signed with the key {new_checkpoint.key}")
-    return 0
 
 
-def _run_keys(options: Namespace) -> int:
+def _run_keys(options: Namespace) -> None:
     """List the keys that sign or have signed; a person may begin a new one."""
     if options.rotate:
         current_key = keys.load_signing_key()[0]
         consequence = f"sign with a new key from now on; nobody can sign with {current_key} any more"
         require_consent("audit keys --rotate", consequence)
         keys.rotate_signing_key()
-    signers = keys.list_signing_keys()
-    if options.json:
-        print_json(signers)
-        return 0
+    print_result(options, keys.list_signing_keys(), _print_keys)
+
+
+def _print_keys(signers: list[keys.SigningKeyInfo]) -> None:
     for signer in signers:
         print(f"{signer.name}  since {signer.since}  {'signs' if signer.signs else 'signs no more'}")
     if not signers:
         print("there is no key yet; the first checkpoint makes one")
-    return 0
 
 
-def _run_set_aside(options: Namespace) -> int:
+def _run_set_aside(options: Namespace) -> None:
     """Begin a new record in the place of a damaged one, with what can be read of it; its files are kept."""
-    database_file = database.database_file()
-    if not database_file.exists():
+    file = database.database_file()
+    if not file.exists():
         raise HookonceError("nothing was ever kept here")
     damage_text = _find_damage()
     if damage_text is None:
         raise HookonceError("nothing is wrong with the record (hookonce audit verify), so it stays where it is")
-    plan = (
-        f"put {database_file} aside, keep its files, and begin a new record with what is proven to be what was written"
-    )
+    plan = f"put {file} aside, keep its files, and begin a new record with what is proven to be what was written"
     limits = "what retention has removed, and the sums of it, stay in the old one alone"
     require_consent("audit set-aside", f"{damage_text}\n{plan}\n{limits}")
     quarantine = quarantine_database(damage_text, _show_audit_progress)
-    if options.json:
-        print_json(quarantine)
-    else:
-        _print_quarantine(quarantine)
-    return 0
+    print_result(options, quarantine, _print_quarantine)
 
 
 def _find_damage() -> str | None:
@@ -166,4 +152,9 @@ def _print_quarantine(quarantine: QuarantineResult) -> None:
         print(f"left there: {pluralize(quarantine.more, 'more record')}")
 
 
-VERBS = {"verify": _run_verify, "checkpoint": _run_checkpoint, "keys": _run_keys, "set-aside": _run_set_aside}
+VERBS: dict[str, Callable[[Namespace], int | None]] = {
+    "verify": _run_verify,
+    "checkpoint": _run_checkpoint,
+    "keys": _run_keys,
+    "set-aside": _run_set_aside,
+}

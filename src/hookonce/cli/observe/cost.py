@@ -4,8 +4,7 @@ from argparse import ArgumentParser, Namespace
 
 from hookonce.cli._ui import filters
 from hookonce.cli._ui.arguments import add_flag
-from hookonce.cli._ui.filters import no_records_message
-from hookonce.cli._ui.messages import print_json, warn
+from hookonce.cli._ui.messages import print_result, warn
 from hookonce.cli._ui.tables import max_list_rows, new_table, print_table
 from hookonce.inspect.stats import COST_GROUPINGS, CostReport, CostRow, build_cost_report, load_price_lookup
 from hookonce.inspect.store_access import open_store
@@ -36,20 +35,16 @@ def configure(parser: ArgumentParser) -> None:
     add_flag(parser, "--json", "one JSON object; a millionth of a dollar is 1")
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     """Show what tokens were worth, as far as agents and their transcripts tell them."""
     with open_store(warn) as connection:
         costs = build_cost_report(connection, filters.build_span(options, connection), options.by, load_price_lookup())
-    if options.json:
-        print_json(costs)
-    else:
-        _print_cost(costs)
-    return 0
+    print_result(options, costs, _print_cost)
 
 
 def _print_cost(costs: CostReport) -> None:
     if not costs.rows:
-        print(no_records_message("no agent has told of tokens in that time"))
+        print(filters.no_records_message("no agent has told of tokens in that time"))
         return
     output = new_table(costs.by, "input", "cache read", "cache write", "output", "cost", "not in the cost")
     for column in output.columns[1:6]:

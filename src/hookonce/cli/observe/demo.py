@@ -24,19 +24,16 @@ def configure(parser: ArgumentParser) -> None:
     add_flag(parser, "--json", "the records as JSON lines")
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     """Show the sessions of the named agents, or of all that are bundled."""
     names = list(dict.fromkeys(find_agent(name).name for name in options.names)) or list_recordings()
-    if missing_names := [name for name in names if name not in list_recordings()]:
-        known_names = ", ".join(list_recordings())
-        raise UnknownName(f"no session of {', '.join(missing_names)} is bundled; there are {known_names}")
+    if missing := ", ".join(name for name in names if name not in list_recordings()):
+        raise UnknownName(f"no session of {missing} is bundled; there are {', '.join(list_recordings())}")
     records = list(interleave_sessions(names))
     if options.json:
-        for record in records:
-            print_json(write(record)[0])
+        print_json(*(write(record)[0] for record in records))
     else:
         _print_timeline(records, names)
-    return 0
 
 
 def _print_timeline(records: list[Record], names: list[str]) -> None:
@@ -55,8 +52,7 @@ def _print_timeline(records: list[Record], names: list[str]) -> None:
 
 
 def _native_name(record: Record) -> str:
-    agent = agents.load(record.event.agent)
-    native_names = [native for native, canonical in agent.events.items() if canonical == record.event.type]
-    payload = record.event.native
+    agent, payload = agents.load(record.event.agent), record.event.native
     payload_name = next((payload[key] for key, slot in agent.keys.items() if slot == "event" and key in payload), None)
-    return str(payload_name or (native_names[0] if native_names else ""))
+    table_names = (native for native, canonical in agent.events.items() if canonical == record.event.type)
+    return str(payload_name or next(table_names, ""))

@@ -4,8 +4,9 @@ import csv
 import os
 import sys
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from shlex import quote
 from sqlite3 import Connection
@@ -31,31 +32,25 @@ from hookonce.translation.import_events import import_events
 _DEFAULT_TIMEOUT_S = 30.0
 
 
-def run_sql(options: Namespace) -> int:
+def run_sql(options: Namespace) -> None:
     """Answer a read-only SQL query as table, JSON lines or CSV."""
     if len(options.words) != 1:
         raise UsageError('one question is needed: hookonce events sql "SELECT count(*) FROM events"')
     with open_store(warn) as connection:
         names, rows = run_query(connection, options.words[0], options.timeout or _DEFAULT_TIMEOUT_S)
-        _print_rows(options, names, rows)
-    return 0
-
-
-def _print_rows(options: Namespace, names: list[str], rows: Iterator[tuple[Any, ...]]) -> None:
-    if options.csv:
-        writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(names)
-        writer.writerows(map(_decode_bytes, row) for row in rows)
-    elif options.json:
-        for row in rows:
-            print_json(dict(zip(names, map(_decode_bytes, row), strict=True)))
-    else:
-        lines = StreamingTable(*names)
-        for row in rows:
-            lines.add_row(*("" if cell is None else str(_decode_bytes(cell)) for cell in row))
-        lines.flush()
-        if not lines.row_count:
-            print("there is no such row")
+        decoded_rows = (list(map(_decode_bytes, row)) for row in rows)
+        if options.csv:
+            csv.writer(sys.stdout, lineterminator="\n").writerows(chain([names], decoded_rows))
+        elif options.json:
+            for row in decoded_rows:
+                print_json(dict(zip(names, row, strict=True)))
+        else:
+            lines = StreamingTable(*names)
+            for row in decoded_rows:
+                lines.add_row(*("" if cell is None else str(cell) for cell in row))
+            lines.flush()
+            if not lines.row_count:
+                print("there is no such row")
 
 
 def _decode_bytes(value: Any) -> Any:
@@ -70,7 +65,7 @@ def _decode_bytes(value: Any) -> Any:
 _PROGRESS_ROWS = 20_000  # records from one word to the next
 
 
-def run_export(options: Namespace) -> int:
+def run_export(options: Namespace) -> None:
     """Export records byte by byte as stored, each with its sequence number and hash."""
     with open_store(warn) as connection:
         query = filters.build_query(options, connection, None)
@@ -79,7 +74,6 @@ def run_export(options: Namespace) -> int:
     erased_note = f"; {pluralize(erased_count, 'erased record')} left out" if erased_count else ""
     if options.out or erased_count:
         warn(f"{pluralize(written_count, 'record')} written{erased_note}")
-    return 0
 
 
 def _export_rows(connection: Connection, query: RecordFilter, out: BinaryIO) -> tuple[int, int]:
@@ -100,7 +94,7 @@ def _export_rows(connection: Connection, query: RecordFilter, out: BinaryIO) -> 
 
 
 @contextmanager
-def _open_output(name: str | None) -> "Iterator[BinaryIO]":
+def _open_output(name: str | None) -> Iterator[BinaryIO]:
     """The file, which is there only when it is whole, and for nobody else to read."""
     if name is None:
         yield sys.stdout.buffer
@@ -149,8 +143,8 @@ def run_import(options: Namespace) -> int:
     if bad_count:
         warn(f"{pluralize(bad_count, 'line')} could not be read")
     if unread_files:
-        hint = "name files with an event in each line, or - for stdin"
-        warn(f"{pluralize(unread_files, 'file')} could not be read; {hint}")
+        count = pluralize(unread_files, "file")
+        warn(f"{count} could not be read; name files with an event in each line, or - for stdin")
     return 1 if bad_count or unread_files else 0
 
 
@@ -178,19 +172,18 @@ def run_erase(options: Namespace) -> int:
     with Writer() as writer:
         erasure = erase_records(writer, record_ids)
     print(f"{pluralize(erasure.record_count, 'record')} erased")
-    if erasure.cleanup_problem is not None:
-        problem = f"old pages of the database may still hold them ({erasure.cleanup_problem})"
-        warn(f"{problem}; run it again when nobody uses the record")
-        return 1
-    return 0
+    if erasure.cleanup_problem is None:
+        return 0
+    problem = f"old pages of the database may still hold them ({erasure.cleanup_problem})"
+    warn(f"{problem}; run it again when nobody uses the record")
+    return 1
 
 
 def _find_record_ids(connection: Connection, options: Namespace) -> list[str]:
-    if options.session is not None:
-        agent = query_args.agent_filter(options.agent, connection)
-        name = resolve_session(connection, options.session, agent)
-        return list_session_events(connection, name, agent or session_agent(connection, name))
     agent_name = query_args.agent_filter(options.agent, connection)
+    if options.session is not None:
+        name = resolve_session(connection, options.session, agent_name)
+        return list_session_events(connection, name, agent_name or session_agent(connection, name))
     query = "SELECT erased FROM events WHERE id = ? AND agent = coalesce(?, agent)"
     rows = {name: connection.execute(query, (name, agent_name)).fetchone() for name in dict.fromkeys(options.words)}
     if missing := [name for name, row in rows.items() if row is None]:
@@ -199,4 +192,9 @@ def _find_record_ids(connection: Connection, options: Namespace) -> list[str]:
     return [name for name, row in rows.items() if not row[0]]
 
 
-RUN_BY_VERB = {"sql": run_sql, "export": run_export, "import": run_import, "erase": run_erase}
+RUN_BY_VERB: dict[str, Callable[[Namespace], int | None]] = {
+    "sql": run_sql,
+    "export": run_export,
+    "import": run_import,
+    "erase": run_erase,
+}

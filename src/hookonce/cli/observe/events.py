@@ -4,6 +4,7 @@ import csv
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 
 from hookonce import formats
 from hookonce.cli._ui import filters
@@ -15,7 +16,7 @@ from hookonce.errors import UsageError
 from hookonce.formats import canonical
 from hookonce.inspect.store_access import follow_events, open_store
 from hookonce.inspect.summary import summarize_record
-from hookonce.model import Format, Stored
+from hookonce.model import Stored
 from hookonce.store.entry import decode_entry
 from hookonce.store.privacy.redact import LEVELS, Level
 from hookonce.store.query import EventRow, select_rows
@@ -34,7 +35,9 @@ def choose_writer(options: Namespace) -> tuple[RowWriter, Flush]:
     if options.json:
         return _record_writer(lambda record: print_json(canonical.write(record)[0]))
     if options.csv:
-        return _csv_writer()
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(CSV_COLUMNS)
+        return _record_writer(lambda record: writer.writerow(_csv_cells(record)))
     lines = StreamingTable("time (UTC)", "agent", "session", "type", "tool", "decision", "what")
     return _record_writer(lambda record: _write_table_row(lines, record), lines.flush)
 
@@ -71,12 +74,6 @@ def _write_table_row(lines: StreamingTable, record: Stored) -> None:
     lines.add_row(*cells, is_alarm=outcome == "deny")
 
 
-def _csv_writer() -> tuple[RowWriter, Flush]:
-    writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(CSV_COLUMNS)
-    return _record_writer(lambda record: writer.writerow(_csv_cells(record)))
-
-
 def _csv_cells(record: Stored) -> list[str | None]:
     event, decision = record.event, record.decision
     tool = event.tool.name if event.tool is not None else None
@@ -90,7 +87,10 @@ def _format_writer(options: Namespace) -> tuple[RowWriter, Flush]:
     from hookonce.base.json_stream import StreamLine
     from hookonce.translation.pipeline import LineFault, Translation, TranslationPlan
 
-    target, variant = _parse_target(options.format)
+    name, _, variant = options.format.partition("@")
+    target = formats.load(name)
+    if variant and variant not in target.variants:
+        raise UsageError(f"{name} has no variant {variant!r}")
     level: Level = options.privacy or ("full" if target is canonical.FORMAT else "minimal")
     translation = Translation(TranslationPlan(source=canonical.FORMAT, target=target, variant=variant, level=level))
 
@@ -106,14 +106,6 @@ def _format_writer(options: Namespace) -> tuple[RowWriter, Flush]:
         translation.unwritten_types.clear()
 
     return write_row, finish
-
-
-def _parse_target(text: str) -> tuple[Format, str]:
-    name, _, variant = text.partition("@")
-    target = formats.load(name)
-    if variant and variant not in target.variants:
-        raise UsageError(f"{name} has no variant {variant!r}")
-    return target, variant
 
 
 _EXAMPLES = """examples:
@@ -157,14 +149,15 @@ def configure(parser: ArgumentParser) -> None:
     add("--from", dest="source", metavar="NAME", help="with import: the agent or format of the lines")
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> int | None:
     """Show what happened: the newest events, those that are asked for, or those that come."""
     _check_options(options)
     if options.verb is not None:
         from hookonce.cli.observe.event_verbs import RUN_BY_VERB
 
         return RUN_BY_VERB[options.verb](options)
-    return _run_follow(options) if options.follow else _run_listing(options)
+    (_run_follow if options.follow else _run_listing)(options)
+    return None
 
 
 def _check_options(options: Namespace) -> None:
@@ -177,7 +170,7 @@ def _check_options(options: Namespace) -> None:
         raise UsageError("--privacy goes with --format: what is kept is shown as it is kept")
 
 
-def _run_listing(options: Namespace) -> int:
+def _run_listing(options: Namespace) -> None:
     plain = not (options.json or options.csv or options.format)
     default = filters.TERMINAL_ROWS if plain and sys.stdout.isatty() else None
     write_row, flush = choose_writer(options)
@@ -189,7 +182,6 @@ def _run_listing(options: Namespace) -> int:
         print(filters.empty_message(options, "event"))
     if row_count == default and options.last is None:
         warn(f"these are the newest {row_count}; --last N shows more")
-    return 0
 
 
 def _write_rows(found_rows: Iterable[EventRow], write_row: RowWriter) -> int:
@@ -209,15 +201,12 @@ def _show_wait(seconds: float) -> None:
     show_status(f"looking through all events, {seconds:.0f} s so far" if seconds else "")
 
 
-def _run_follow(options: Namespace) -> int:
+def _run_follow(options: Namespace) -> None:
     write_row, flush = choose_writer(options)
     with open_store(warn) as connection:
         query = filters.build_query(options, connection, _FOLLOW_BACKLOG_ROWS, follow=True)
-    try:
+    with suppress(KeyboardInterrupt):
         for new_rows in follow_events(query, warn):
             if _write_rows(new_rows, write_row):
                 flush()
                 sys.stdout.flush()
-    except KeyboardInterrupt:
-        return 0
-    return 0

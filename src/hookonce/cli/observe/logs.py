@@ -14,7 +14,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("-n", type=int, default=50, metavar="LINES", help="how many lines; default: 50")
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     """Show the end of our own log: failures of ours and of hooks that nobody waited for."""
     try:
         with log_path().open(encoding="utf-8", errors="replace") as file:
@@ -24,4 +24,3 @@ def run(options: Namespace) -> int:
         print(f"{log_path()} is not there: nothing has gone wrong yet")
     except OSError as problem:
         raise HookonceError(f"{log_path()} cannot be read: {problem.strerror}") from None
-    return 0

@@ -10,8 +10,7 @@ from hookonce.cli._ui.tables import StreamingTable
 from hookonce.inspect.sessions import SessionRow, list_sessions
 from hookonce.inspect.store_access import open_store
 
-_COLUMNS = ("agent", "session", "first (UTC)", "last (UTC)", "duration")
-_COUNT_COLUMNS = ("events", "calls", "refusals", "tokens", "project")
+_TIME_COLUMNS = ("first (UTC)", "last (UTC)", "duration")
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -21,7 +20,7 @@ def configure(parser: ArgumentParser) -> None:
     add_flag(parser, "--json", "one JSON object for each session")
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     """Show the sessions of every agent, the one that was heard of last at the end."""
     is_terminal_table = not options.json and sys.stdout.isatty()
     with open_store(warn) as connection:
@@ -29,14 +28,15 @@ def run(options: Namespace) -> int:
         rows = list(list_sessions(connection, query))
     if options.json:
         print_json(*rows)
-    else:
-        _print_sessions(rows)
-        print("Next: hookonce show SESSION tells one of them" if rows else filters.empty_message(options, "session"))
-    return 0
+        return
+    _print_sessions(rows)
+    print("Next: hookonce show SESSION tells one of them" if rows else filters.empty_message(options, "session"))
 
 
 def _print_sessions(rows: list[SessionRow]) -> None:
-    lines = StreamingTable(*_COLUMNS, *_COUNT_COLUMNS, keep_all=True)
+    lines = StreamingTable(
+        "agent", "session", *_TIME_COLUMNS, "events", "calls", "refusals", "tokens", "project", keep_all=True
+    )
     for row in rows:
         counts = map(str, (row.events, row.calls, row.refusals))
         times = (format_time(row.first), format_time(row.last), format_duration(row.seconds))

@@ -1,18 +1,18 @@
 """hookonce show: timeline of one session."""
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
 
 from hookonce.base.terminal_text import escape_unprintable
 from hookonce.cli._ui import filters
 from hookonce.cli._ui.arguments import add_flag, format_duration, format_time
-from hookonce.cli._ui.messages import pluralize, print_json, warn
+from hookonce.cli._ui.messages import pluralize, print_result, warn
 from hookonce.cli._ui.tables import StreamingTable
 from hookonce.errors import HookonceError
 from hookonce.inspect import query_args
 from hookonce.inspect.sessions import Timeline, TimelineStep, build_timeline, describe_step, elapsed_seconds
 from hookonce.inspect.store_access import open_store
 from hookonce.inspect.summary import describe_usage
+from hookonce.sessions.derive.summary import FileStats, SessionCall
 from hookonce.store.query import RecordFilter, find_records, resolve_session, session_agent
 
 _EXAMPLES = """examples:
@@ -31,7 +31,7 @@ def configure(parser: ArgumentParser) -> None:
     add_flag(parser, "--json", "one JSON object")
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     """Tell a session from its beginning: prompts, calls and what became of them, refusals, files."""
     with open_store(warn) as connection:
         agent = query_args.agent_filter(options.agent, connection)
@@ -40,11 +40,7 @@ def run(options: Namespace) -> int:
         timeline = build_timeline(find_records(connection, query))
     if not timeline.steps:
         raise HookonceError(f"nothing of the session {name} is kept any more")
-    if options.json:
-        print_json(timeline)
-    else:
-        _print_timeline(timeline)
-    return 0
+    print_result(options, timeline, _print_timeline)
 
 
 def _print_timeline(timeline: Timeline) -> None:
@@ -59,8 +55,13 @@ def _print_timeline(timeline: Timeline) -> None:
             lines.add_row(format_time(step.time)[: _DATE_CHARS - 1], "", "", "")
         lines.add_row(format_time(step.time)[_DATE_CHARS:], *_step_cells(step), is_alarm=step.decision == "deny")
     lines.flush()
-    for title, section_rows in (("files", _file_lines(timeline)), ("sub-agents", _subagent_lines(timeline))):
-        if rows := list(section_rows):
+    files = [f"{path} ({_format_file(file)})" for path, file in timeline.files.items()]
+    subagents = [
+        f"{name}{f' ({child.type})' if child.type else ''}: {pluralize(child.calls, 'call')}"
+        for name, child in timeline.subagents.items()
+    ]
+    for title, rows in (("files", files), ("sub-agents", subagents)):
+        if rows:
             print(f"\n{title}:", *(f"  {escape_unprintable(row)}" for row in rows), sep="\n")
 
 
@@ -81,10 +82,11 @@ def _summary_line(timeline: Timeline) -> str:
 def _step_cells(step: TimelineStep) -> tuple[str, str, str]:
     """How it went, which tool, and what; sub-agents are set in."""
     indent = "│ " * step.depth
+    reason = f" · because {step.reason}" if step.reason else ""
     if step.tool is None or step.call is None:
         text = f"{describe_step(step)}: {step.what}" if step.what else describe_step(step)
-        return _outcome_mark(step), "", f"{indent}{text}{_reason_text(step)}"
-    return _outcome_mark(step), step.tool, f"{indent}{step.what}{_reason_text(step)}{_end_text(step)}"
+        return _outcome_mark(step), "", f"{indent}{text}{reason}"
+    return _outcome_mark(step), step.tool, f"{indent}{step.what}{reason}{_end_text(step.call)}"
 
 
 def _outcome_mark(step: TimelineStep) -> str:
@@ -95,25 +97,14 @@ def _outcome_mark(step: TimelineStep) -> str:
     return {True: "ok", False: "fail", None: "?" if step.call.end is None else ""}[step.call.ok]
 
 
-def _reason_text(step: TimelineStep) -> str:
-    return f" · because {step.reason}" if step.reason else ""
-
-
-def _end_text(step: TimelineStep) -> str:
-    call = step.call
-    if call is None or call.end is None:
+def _end_text(call: SessionCall) -> str:
+    if call.end is None:
         return ""
     ran_text = " · ran all the same" if call.refused else ""
     duration_text = f" · {format_duration(call.duration_ms / _MS_PER_S)}" if call.duration_ms is not None else ""
     return ran_text + duration_text + (" (paired by guess)" if call.guessed else "")
 
 
-def _file_lines(timeline: Timeline) -> Iterator[str]:
-    for path, file in timeline.files.items():
-        lines = f", +{file.added} -{file.removed} lines" if file.added or file.removed else ""
-        yield f"{path} ({pluralize(file.writes, 'write')}{lines})"
-
-
-def _subagent_lines(timeline: Timeline) -> Iterator[str]:
-    for name, child in timeline.subagents.items():
-        yield f"{name}{f' ({child.type})' if child.type else ''}: {pluralize(child.calls, 'call')}"
+def _format_file(file: FileStats) -> str:
+    lines = f", +{file.added} -{file.removed} lines" if file.added or file.removed else ""
+    return f"{pluralize(file.writes, 'write')}{lines}"

@@ -4,8 +4,7 @@ from argparse import ArgumentParser, Namespace
 
 from hookonce.cli._ui import filters
 from hookonce.cli._ui.arguments import add_flag
-from hookonce.cli._ui.filters import no_records_message
-from hookonce.cli._ui.messages import pluralize, print_json, show_progress, show_status, warn
+from hookonce.cli._ui.messages import pluralize, print_result, show_progress, show_status, warn
 from hookonce.cli._ui.tables import max_list_rows, new_table, print_table, single_line_cell
 from hookonce.errors import UsageError
 from hookonce.inspect.stats import NamedCount, Stats, build_stats
@@ -28,48 +27,33 @@ def configure(parser: ArgumentParser) -> None:
     add_flag(parser, "--json", "one JSON object")
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     """Show how much of what happened, by whole days, and what hooks cost."""
     if options.rebuild:
-        return _run_rebuild(options)
+        _run_rebuild(options)
+        return
     with open_store(warn) as connection:
         totals = build_stats(connection, filters.build_span(options, connection))
-    if options.json:
-        print_json(totals)
-    else:
-        _print_stats(totals)
-    return 0
+    print_result(options, totals, _print_stats)
 
 
-def _run_rebuild(options: Namespace) -> int:
+def _run_rebuild(options: Namespace) -> None:
     if options.agent or options.since or options.until:
         raise UsageError("--rebuild counts everything; it takes no other option than --json")
     ingest_spool(warn)
     with Writer() as writer:
-        count = rebuild_summaries(writer, _show_rebuild_progress)
+        count = rebuild_summaries(
+            writer, lambda done, total: show_status(f"counting again: {100 * done // total} %") if total else None
+        )
     show_progress("")
-    if options.json:
-        print_json({"counted": count})
-    else:
-        print(f"{pluralize(count, 'event')} counted again")
-    return 0
-
-
-def _show_rebuild_progress(done_count: int, total: int) -> None:
-    if total:
-        show_status(f"counting again: {100 * done_count // total} %")
+    print_result(options, {"counted": count}, lambda _: print(f"{pluralize(count, 'event')} counted again"))
 
 
 def _print_stats(totals: Stats) -> None:
     if not totals.events:
-        print(no_records_message("there is no such event"))
-    for title, counts in (
-        ("agent", totals.agents),
-        ("event", totals.types),
-        ("tool", totals.tools),
-        ("decision", totals.decisions),
-        ("day (UTC)", totals.days),
-    ):
+        print(filters.no_records_message("there is no such event"))
+    tallies = {"agent": totals.agents, "event": totals.types, "tool": totals.tools, "decision": totals.decisions}
+    for title, counts in (tallies | {"day (UTC)": totals.days}).items():
         _print_counts(title, counts)
     if totals.tokens is not None:
         token_text = f"{totals.tokens['input_tokens']:,} in, {totals.tokens['output_tokens']:,} out"

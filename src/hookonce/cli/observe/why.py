@@ -6,16 +6,14 @@ from collections import deque
 from collections.abc import Iterable
 from pathlib import Path
 
-from msgspec import to_builtins
-
 from hookonce.base.terminal_text import escape_unprintable
 from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.consent import find_parent_agent
-from hookonce.cli._ui.messages import print_json, warn
+from hookonce.cli._ui.messages import print_json, print_result, warn
 from hookonce.errors import HookonceError
 from hookonce.inspect.summary import HookSource, event_subject, find_hook_source
 from hookonce.manifest.discover import find_project
-from hookonce.model import Gap, HookRun, Stored
+from hookonce.model import HookRun, Stored
 from hookonce.store.spool.overlay import find_record, latest_records
 from hookonce.trust.approvals import find_code
 from hookonce.vocabulary.decision_merge import APPROVAL_PREFIX
@@ -44,10 +42,11 @@ def configure(parser: ArgumentParser) -> None:
     add_flag(parser, "--json", "the whole record as JSON; with --list one in each line")
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     """Explain the last refusal, or the last time that hooks did not run, and what can be done about it."""
     if options.list:
-        return _run_list(options)
+        _run_list(options)
+        return
     stored_records = [] if options.id else list(latest_records(report_problem=warn))
     failed_record = next(filter(_has_failed, reversed(stored_records)), None)
     if options.id:
@@ -55,35 +54,30 @@ def run(options: Namespace) -> int:
     else:
         record = (None if options.failures else _find_last(stored_records)) or failed_record
     if record is None:
-        raise HookonceError("there is no such event" if options.id else f"{_none_message(options)} so far")
+        raise HookonceError("there is no such event" if options.id else _none_message(options))
     if options.json:
-        print_json(to_builtins(record))
-        return 0
+        print_json(record)
+        return
     _print_record(record)
     if failed_record is not None and stored_records.index(failed_record) > stored_records.index(record):
         print(f"a hook has failed since then: hookonce why {failed_record.event.id}")
-    return 0
 
 
 def _none_message(options: Namespace) -> str:
-    return "no hook has failed" if options.failures else "nothing was refused"
+    return "no hook has failed so far" if options.failures else "nothing was refused so far"
 
 
 def _has_failed(record: Stored) -> bool:
     return any(run.failure is not None for run in record.runs)
 
 
-def _run_list(options: Namespace) -> int:
+def _run_list(options: Namespace) -> None:
     matches = _has_failed if options.failures else _is_refused
     records = deque(filter(matches, latest_records(report_problem=warn)), maxlen=_MAX_REFUSALS)
     for record in records:
-        if options.json:
-            print_json(to_builtins(record))
-        else:
-            print(escape_unprintable(_format_line(record)))
+        print_result(options, record, lambda record: print(escape_unprintable(_format_line(record))))
     if not records and not options.json:
-        print(f"{_none_message(options)} so far")
-    return 0
+        print(_none_message(options))
 
 
 def _format_line(record: Stored) -> str:
@@ -127,12 +121,14 @@ def _print_record(record: Stored) -> None:
         _print_indented(f"it wanted: {action}")
     if decision is not None and decision.reason:
         _print_indented(f"because {decision.reason}" + (f" (said {decision.by})" if decision.by else ""))
-    runs = [(run, _find_source(run, record) if _needs_details(run) else None) for run in record.runs]
+    project = find_project(Path(event.cwd or ".").absolute())
+    runs = [(run, find_hook_source(run, project) if _needs_details(run) else None) for run in record.runs]
     for run, source in runs:
         _print_run(run, source)
     for gap in record.gaps:
         if gap.note and gap.strategy != "hashed":  # how a text was left out explains nothing
-            _print_indented(_gap_note(gap))
+            origin = f"{gap.where.removeprefix('$.')} was made up: " if gap.strategy == "synthesised" else ""
+            _print_indented(f"note: {origin}{gap.note}")
     for capability in _missing_capabilities(record):
         print(f"Next: {_HINTS_BY_GAP[capability]}")
     if _reason(record).startswith(APPROVAL_PREFIX):
@@ -149,22 +145,11 @@ def _print_indented(text: str) -> None:
         print(escape_unprintable(f"    | {line}"))
 
 
-def _gap_note(gap: Gap) -> str:
-    """What could not be carried; where something was made up, which field that was."""
-    if gap.strategy == "synthesised":
-        return f"note: {gap.where.removeprefix('$.')} was made up: {gap.note}"
-    return f"note: {gap.note}"
-
-
 def _headline(record: Stored) -> str:
     event, decision = record.event, record.decision
     subject = f"{event.tool.name} ({event.tool.native})" if event.tool is not None else event.type
     outcome = (decision.outcome if decision else None) or "no opinion"
     return f"{event.received or event.time} {event.agent} {event.type}: {subject}: {outcome}"
-
-
-def _find_source(run: HookRun, record: Stored) -> HookSource | None:
-    return find_hook_source(run, find_project(Path(record.event.cwd or ".").absolute()))
 
 
 def _print_run(run: HookRun, source: HookSource | None) -> None:

@@ -10,7 +10,7 @@ from hookonce.cli._ui.config_changes import ChangeProblems
 from hookonce.cli._ui.consent import confirm
 from hookonce.cli._ui.messages import pluralize, warn
 from hookonce.client.installation import install_client
-from hookonce.configure.adoption import Adoption, plan_adoption
+from hookonce.configure.adoption import plan_adoption
 from hookonce.configure.changes import FileChange, render_diff
 from hookonce.configure.install import plan_install
 from hookonce.configure.locations import current_roots
@@ -47,7 +47,10 @@ def _adopt_agent(options: Namespace, agent: Agent) -> tuple[list[FileChange], Ch
     if not config_of(agent).repairable:
         raise HookonceError(f"hooks of {agent.title} are not moved for you; hookonce convert --to hif shows them")
     plan = plan_adoption(agent, options.scope, current_roots(), str(paths.client_path()), adoption_gaps)
-    _report_plan(options, agent, plan)
+    for text in plan.stay_reasons:
+        warn(f"stays where it is: {text}")
+    if not options.json:
+        print(f"{agent.name}: {pluralize(len(plan.moved_hooks), 'hook')} to move", file=sys.stderr)
     changes = [*([plan.manifest] if plan.manifest else []), *plan.files]
     if options.dry_run or not changes:
         return changes, []
@@ -64,10 +67,3 @@ def _adopt_agent(options: Namespace, agent: Agent) -> tuple[list[FileChange], Ch
     entry_changes = plan_install(agent, options.scope, current_roots(), str(paths.client_path()))
     entries, entry_failures = config_changes.apply_changes(entry_changes)
     return [*applied_changes, *file_changes, *entries], failures + entry_failures
-
-
-def _report_plan(options: Namespace, agent: Agent, plan: Adoption) -> None:
-    for text in plan.stay_reasons:
-        warn(f"stays where it is: {text}")
-    if not options.json:
-        print(f"{agent.name}: {pluralize(len(plan.moved_hooks), 'hook')} to move", file=sys.stderr)

@@ -2,7 +2,7 @@
 
 from argparse import ArgumentParser, Namespace
 from collections import Counter
-from typing import Any
+from collections.abc import Collection
 
 from hookonce import agents
 from hookonce.base.jsontext import dump
@@ -41,10 +41,8 @@ def overview_cells(sheet: AgentSheet) -> tuple[str, ...]:
     """The agent in the overview, column by column as in COUNTS."""
     power_counts = Counter(power for row in sheet.points for power in row.powers)
     asks = sum(row.ask in ("native", "denies_headless") for row in sheet.points)
-    cells: tuple[str, ...] = (_UNKNOWN,) * 4
-    if sheet.config is not None:
-        counts = (power_counts["prevents"], asks, power_counts["rewrites"])
-        cells = (*map(str, counts), sheet.config.failure.crash)
+    counts = map(str, (power_counts["prevents"], asks, power_counts["rewrites"]))
+    cells = (_UNKNOWN,) * 4 if sheet.config is None else (*counts, sheet.config.failure.crash)
     return (str(len(sheet.points)), *cells, format_proof(sheet), sheet.checked)
 
 
@@ -130,33 +128,27 @@ def config_rows(setup: AgentSetup) -> list[tuple[str, str]]:
     rows += [("language", setup.language), ("programs", ", ".join(setup.programs) or _NONE)]
     rows += [("before hooks run", setup.trust or "no step known")]
     for switch in setup.switches:
-        rows.append(("turned off by", f"{'.'.join(switch.keys)}: {_json_text(switch.value)} in {switch.file}"))
+        rows.append(("turned off by", f"{'.'.join(switch.keys)}: {dump(switch.value).decode()} in {switch.file}"))
     return rows
 
 
 def ability_rows(setup: AgentSetup) -> list[tuple[str, str]]:
     """What an entry can say, and what the agent can do with it."""
-    handler_rows = [
-        (f"{kind} handler", ", ".join(_format_key(*key) for key in keys.items()))
-        for kind, keys in setup.handlers.items()
-    ]
-    ambiguous_rows = [(f"{tool} is", " or ".join(names)) for tool, names in setup.ambiguous.items()]
-    capability_rows = [(name, "yes" if is_there else "no") for name, is_there in setup.capabilities.items()]
-    silence_text = f"prints {setup.silence or 'nothing'}"
-    return [
-        *handler_rows,
-        ("matcher", setup.matching),
-        *ambiguous_rows,
-        ("timeout", _format_timeouts(setup.timeouts)),
-        *capability_rows,
-        ("no opinion", silence_text),
-    ]
+    rows = []
+    for kind, keys in setup.handlers.items():
+        words = (key if field == key else f"{key} ({field})" for field, key in keys.items())
+        rows.append((f"{kind} handler", ", ".join(words)))
+    rows.append(("matcher", setup.matching))
+    rows += [(f"{tool} is", " or ".join(names)) for tool, names in setup.ambiguous.items()]
+    rows.append(("timeout", _format_timeouts(setup.timeouts)))
+    rows += [(name, "yes" if is_there else "no") for name, is_there in setup.capabilities.items()]
+    return [*rows, ("no opinion", f"prints {setup.silence or 'nothing'}")]
 
 
 def failure_rows(setup: AgentSetup) -> list[tuple[str, str]]:
     """What becomes of a call whose hook fails, and what can be done about it."""
     failure = setup.failure
-    switch = "none" if failure.switch is None else f"{failure.switch.key}: {_json_text(failure.switch.value)}"
+    switch = "none" if failure.switch is None else f"{failure.switch.key}: {dump(failure.switch.value).decode()}"
     switch_note = "" if failure.switch is None else f", unless the entry says {switch}"
     open_points = f"{', '.join(failure.open_at)}{switch_note}" if failure.open_at else "nowhere"
     return [
@@ -175,14 +167,6 @@ def _format_timeouts(timeouts: HookTimeouts) -> str:
     return f"{unit}{min_unit_note}; {default}{longest}"
 
 
-def _format_key(field: str, key: str) -> str:
-    return key if field == key else f"{key} ({field})"
-
-
-def _json_text(value: object) -> str:
-    return dump(value).decode()
-
-
 _EXAMPLES = """examples:
   hookonce agents
   hookonce agents codex
@@ -198,7 +182,7 @@ def configure(parser: ArgumentParser) -> None:
     add_flag(parser, "--json", "one JSON object per agent, whole")
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     """Show one agent whole, all in a table, or one event of them all."""
     sheets = [build_sheet(find_agent(name), options.event) for name in options.names or agents.AGENTS]
     if options.event is not None and options.event not in EVENTS and not any(sheet.points for sheet in sheets):
@@ -212,7 +196,6 @@ def run(options: Namespace) -> int:
             _print_agent(sheet)
     else:
         _print_overview(sheets)
-    return 0
 
 
 def _print_overview(sheets: list[AgentSheet]) -> None:
@@ -229,14 +212,13 @@ def _print_overview(sheets: list[AgentSheet]) -> None:
 
 
 def _print_event(sheets: list[AgentSheet], event: str) -> None:
-    output = new_table("agent", *EVENT_COLUMNS, "native events")
-    output.columns[-1].overflow = "fold"  # a name is never cut
+    rows = []
     for sheet in sheets:
         for natives, row in group_rows(sheet.points):
             remark_text = f" ({', '.join(event_remarks(row))})" if event_remarks(row) else ""
-            output.add_row(sheet.name, *event_cells(row), ", ".join(natives) + remark_text)
+            rows.append((sheet.name, *event_cells(row), ", ".join(natives) + remark_text))
     print(f"{event}: {EVENTS[event].meaning}" if event in EVENTS else event)
-    _print_if_filled(output)
+    _print_rows(("agent", *EVENT_COLUMNS, "native events"), rows)
     _print_lines([f"{sheet.name}, {note}" for sheet in sheets for note in install_notes(sheet.points)])
     if without := [sheet.name for sheet in sheets if not sheet.points]:
         print(f"\nNo such event: {', '.join(without)}")
@@ -254,45 +236,36 @@ def _print_agent(sheet: AgentSheet) -> None:
     if sheet.config is None:
         print(f"\nA question mark: {UNSUPPORTED_NOTE}")
     else:
-        for title, rows in (("hooks", config_rows), ("entries", ability_rows), ("failure", failure_rows)):
-            _print_pairs(title, rows(sheet.config))
-    output = new_table("event", "canonical", "proof", "what an answer can do, and more")
-    for row in sheet.points:
-        output.add_row(row.event, row.canonical, proof_mark(row), event_summary(row))
-    _print_if_filled(output)
+        for title, rows_of in (("hooks", config_rows), ("entries", ability_rows), ("failure", failure_rows)):
+            _print_rows((title, ""), rows_of(sheet.config))
+    points = [(row.event, row.canonical, proof_mark(row), event_summary(row)) for row in sheet.points]
+    _print_rows(("event", "canonical", "proof", "what an answer can do, and more"), points)
     _print_lines(install_notes(sheet.points))
     _print_names(sheet)
-    print()
-    for quirk in sheet.quirks:
-        print(f"- {quirk}")
-    print("", *POWER_LEGEND, PROOF_LEGEND, *PROOF_NOTES, sep="\n")
+    quirks = (f"- {quirk}" for quirk in sheet.quirks)
+    print("", *quirks, "", *POWER_LEGEND, PROOF_LEGEND, *PROOF_NOTES, sep="\n")
 
 
 def _print_names(sheet: AgentSheet) -> None:
     """What payloads call things: events where the configuration calls them otherwise, tools, arguments."""
     config_names = {row.event: row.canonical for row in sheet.points}
     payload_events = {native: kind for native, kind in sheet.events.items() if config_names.get(native) != kind}
-    for title, rows in (("event in payloads", payload_events), ("native tool", sheet.tools)):
-        output = new_table(title, "canonical")
-        for native, canonical in rows.items():
-            output.add_row(native, canonical)
-        _print_if_filled(output)
-    output = new_table("tool", "native argument", "canonical")
-    for tool, arguments in sheet.arguments.items():
-        for native, canonical in arguments.items():
-            output.add_row("every tool" if tool == "*" else tool, native, canonical)
-    _print_if_filled(output)
+    _print_rows(("event in payloads", "canonical"), payload_events.items())
+    _print_rows(("native tool", "canonical"), sheet.tools.items())
+    arguments = [
+        ("every tool" if tool == "*" else tool, *names)
+        for tool, names_by_native in sheet.arguments.items()
+        for names in names_by_native.items()
+    ]
+    _print_rows(("tool", "native argument", "canonical"), arguments)
 
 
-def _print_pairs(title: str, rows: list[tuple[str, str]]) -> None:
-    output = new_table(title, "")
+def _print_rows(columns: tuple[str, ...], rows: Collection[tuple[str, ...]]) -> None:
+    """Print a table below an empty line, unless it has no rows."""
+    output = new_table(*columns)
     for row in rows:
         output.add_row(*row)
-    _print_if_filled(output)
-
-
-def _print_if_filled(output: Any) -> None:
-    if output.row_count:
+    if rows:
         print()
         print_table(output)
 

@@ -66,7 +66,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("shell", choices=_SHELLS)
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     """Print the script."""
     commands = dict(_find_commands())
     script = _SHELLS[options.shell].format(
@@ -77,7 +77,6 @@ def run(options: Namespace) -> int:
         lines="\n".join(line for command, actions in commands.items() for line in _fish_lines(command, actions)),
     )
     print(script, end="")
-    return 0
 
 
 def _find_commands() -> Iterator[tuple[str, list[Action]]]:
@@ -100,8 +99,9 @@ def _bash_values(command: str, actions: list[Action]) -> Iterator[str]:
 
 def _bash_case(command: str, actions: list[Action]) -> str:
     once = " once=1" if any(action.choices is not None and not action.option_strings for action in actions) else ""
-    words, flags = " ".join(_positional_words(command, actions)), " ".join(_long_options(actions))
-    return f'    "{command}") offered="{words}"{once} flags="{flags}" ;;'
+    flags = sorted({word for action in actions for word in action.option_strings if word[:2] == "--"})
+    words = " ".join(_positional_words(command, actions))
+    return f'    "{command}") offered="{words}"{once} flags="{" ".join(flags)}" ;;'
 
 
 def _fish_lines(command: str, actions: list[Action]) -> Iterator[str]:
@@ -128,10 +128,6 @@ def _option_values(command: str, action: Action) -> list[str]:
         return [str(choice) for choice in action.choices]
     name = action.option_strings[-1]
     return _VALUES.get(f"{command} {name}") or _VALUES.get(name) or []
-
-
-def _long_options(actions: list[Action]) -> list[str]:
-    return sorted({word for action in actions for word in action.option_strings if word[:2] == "--"})
 
 
 def _positional_words(command: str, actions: list[Action]) -> list[str]:

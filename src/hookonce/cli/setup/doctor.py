@@ -8,7 +8,7 @@ from hookonce.base import paths
 from hookonce.cli._ui import config_changes
 from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.consent import confirm, consent_help, require_consent
-from hookonce.cli._ui.messages import pluralize, print_json, warn
+from hookonce.cli._ui.messages import pluralize, print_result, warn
 from hookonce.client.installation import install_client
 from hookonce.configure.changes import FileChange, render_diff
 from hookonce.configure.locations import current_roots
@@ -24,8 +24,6 @@ _EXAMPLES = """examples:
   hookonce doctor
   hookonce doctor --repair
   hookonce doctor --vouch 3f1c0a9b2d4e5f60"""
-
-
 _MAX_REPAIRS = 50  # in one go: each is planned anew, so none can go round in circles for ever
 _OWN_FILE_KINDS = frozenset({"client", "interpreter", "unanswered"})  # what we put back without asking: our own files
 
@@ -36,31 +34,25 @@ def configure(parser: ArgumentParser) -> None:
     config_changes.add_change_options(parser, has_changes=False)
     add_flag(parser, "--repair", "mend what can be mended, after showing it")
     add_flag(parser, "--dry-run", "with --repair: show it only")
-    parser.add_argument(
-        "--vouch",
-        nargs="+",
-        metavar="MARK",
-        default=[],
-        help=f"vouch for hooks by the marks that are shown. {consent_help('--vouch')}",
-    )
+    vouch_help = f"vouch for hooks by the marks that are shown. {consent_help('--vouch')}"
+    parser.add_argument("--vouch", nargs="+", metavar="MARK", default=[], help=vouch_help)
 
 
 def run(options: Namespace) -> int:
     """Explain what keeps hooks from running, and list hooks that nobody vouches for."""
     if options.vouch:
-        return _run_vouch(options)
+        _run_vouch(options)
+        return 0
     if options.repair:
         _run_repair(options)
     findings = _collect_findings(options)
     problems = [finding for finding in findings if finding.kind != "unvouched"]
-    if options.json:
-        print_json({"ok": not problems, "findings": [_finding_object(finding) for finding in findings]})
-    else:
-        _print_findings(findings)
+    document = {"ok": not problems, "findings": [_finding_object(finding) for finding in findings]}
+    print_result(options, document, lambda _: _print_findings(findings))
     return 1 if problems else 0
 
 
-def _run_vouch(options: Namespace) -> int:
+def _run_vouch(options: Namespace) -> None:
     locations, client = current_roots(), str(paths.client_path())
     messages = {
         finding.mark: finding.message
@@ -68,13 +60,11 @@ def _run_vouch(options: Namespace) -> int:
         for finding in check_agent(agent, locations, client)
         if finding.mark
     }
-    unknown_marks = [mark for mark in options.vouch if mark not in messages]
-    if unknown_marks:
+    if unknown_marks := [mark for mark in options.vouch if mark not in messages]:
         raise HookonceError(f"no hook has the mark {unknown_marks[0]}; hookonce doctor lists them")
     require_consent("doctor --vouch", "\n".join(messages[mark] for mark in options.vouch))
     vouch(options.vouch)
     print(f"{pluralize(len(options.vouch), 'hook')} vouched for, until the entry or its script changes")
-    return 0
 
 
 def _print_findings(findings: list[Diagnosis]) -> None:

@@ -14,6 +14,7 @@ from hookonce.cli._ui.arguments import add_flag
 from hookonce.configure.changes import FileChange
 from hookonce.configure.locations import current_roots
 from hookonce.errors import HookonceError
+from hookonce.model import Object
 
 MANIFEST_SCHEMA_URL = "https://hookonce.dev/schemas/manifest.json"
 _EXAMPLE_SCRIPT = """#!/usr/bin/env python3
@@ -35,19 +36,9 @@ def plan_first_manifest(folder: Path, script: str) -> list[FileChange]:
     existing = next((path for path in (manifest, folder / "hooks.yaml", example) if read_file(path) is not None), None)
     if existing is not None:
         raise HookonceError(f"{existing} is already there; hookonce check {existing} tells whether it is right")
-    document = {
-        "$schema": MANIFEST_SCHEMA_URL,
-        "spec": "hooks/1.0",
-        "hooks": [
-            {
-                "name": "example",
-                "event": "before_tool_execute",
-                "matcher": "shell",
-                "blocking": True,
-                "handler": {"type": "command", "command": script, "timeout": 10},
-            }
-        ],
-    }
+    hook: Object = {"name": "example", "event": "before_tool_execute", "matcher": "shell", "blocking": True}
+    hook["handler"] = {"type": "command", "command": script, "timeout": 10}
+    document = {"$schema": MANIFEST_SCHEMA_URL, "spec": "hooks/1.0", "hooks": [hook]}
     return [
         FileChange(path=manifest, old=None, new=pretty(encode(document), indent=2) + b"\n"),
         FileChange(path=example, old=None, new=_EXAMPLE_SCRIPT.encode(), mode=0o777),

@@ -39,10 +39,8 @@ def configure(parser: ArgumentParser) -> None:
     config_changes.add_change_options(parser)
     add_flag(parser, "--trust", "tell agents that ask for it (Codex) that you trust these entries")
     able_agents = ", ".join(sorted(http_reply.COMMAND_EVENTS))
-    http_help = (
-        f"let agents that can ({able_agents}) post events to the daemon; default: as it is. {consent_help('--http')}"
-    )
-    add("--http", action=BooleanOptionalAction, help=http_help)
+    http_help = f"let agents that can ({able_agents}) post events to the daemon; default: as it is."
+    add("--http", action=BooleanOptionalAction, help=f"{http_help} {consent_help('--http')}")
     add("--events", choices=("default", "all"), default="default", help="all: also those that come very often")
 
 
@@ -55,10 +53,8 @@ def run(options: Namespace) -> int:
         agent_names.append(agent.name)
         http_address = http if options.names or agent.name in http_reply.COMMAND_EVENTS else None
         changes = plan_install(agent, options.scope, locations, client, options.events, http_address)
-        if not _wants_trust(options, agent):
-            return changes
         path = changes[0].path if changes else target_file(agent, options.scope, locations)
-        if path is None:
+        if path is None or not options.trust or config_of(agent).review is None:
             return changes
         data = changes[0].new if changes else read_file(path)  # where the entries stand already, only the word is new
         review_change = plan_review(agent, path, data, locations, client)
@@ -73,7 +69,7 @@ def run(options: Namespace) -> int:
     install_client(warn)
     if isinstance(http, HttpAddress):
         _open_http_listener(http)
-    for name in dict.fromkeys(change.agent for change in changes if change.agent):
+    for name in config_changes.agent_names(changes):
         _try_client(name, client)
     applied_changes, failures = config_changes.apply_changes(changes)
     http_policy.drop_unused_address()
@@ -99,13 +95,10 @@ def _choose_http_address(options: Namespace) -> HttpAddress | Literal[False] | N
     """Where agents shall post to, if the user has said anything about that; a port that somebody else has is left."""
     if not options.http:
         return None if options.http is None else False
-    saved_address = daemon_endpoints.load_http_address()
-    return (
-        saved_address
-        if saved_address is not None
-        and (daemon_endpoints.is_port_free(saved_address.port) or is_answering(saved_address))
-        else daemon_endpoints.new_http_address()
-    )
+    address = daemon_endpoints.load_http_address()
+    if address is None or not (daemon_endpoints.is_port_free(address.port) or is_answering(address)):
+        return daemon_endpoints.new_http_address()
+    return address
 
 
 def _confirm_changes(options: Namespace, changes: list[FileChange]) -> bool:
@@ -130,10 +123,6 @@ def _open_http_listener(new_address: HttpAddress) -> None:
         raise
 
 
-def _wants_trust(options: Namespace, agent: Agent) -> bool:
-    return options.trust and config_of(agent).review is not None
-
-
 def _try_client(name: str, client: str) -> None:
     agent = agents.load(name)
     native = next(iter(config_events(agent)))
@@ -141,7 +130,7 @@ def _try_client(name: str, client: str) -> None:
 
 
 def _print_next_steps(options: Namespace, applied_changes: list[FileChange]) -> None:
-    names = list(dict.fromkeys(change.agent for change in applied_changes if change.agent))
+    names = config_changes.agent_names(applied_changes)
     for name in names:
         config = config_of(agents.load(name))
         if config.trust is not None and config.review is None:

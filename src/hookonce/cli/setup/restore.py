@@ -28,7 +28,8 @@ def run(options: Namespace) -> int:
     if options.back < 1:
         raise UsageError("--back counts from 1, the newest copy")
     if options.list:
-        return _list_copies(options)
+        _list_copies(options)
+        return 0
     changes, problems = config_changes.plan_changes(
         options, lambda agent, locations: plan_restore(agent, options.scope, locations, options.back)
     )
@@ -39,13 +40,12 @@ def run(options: Namespace) -> int:
     return config_changes.report_changes(options, "restored", applied_changes, problems + failures)
 
 
-def _list_copies(options: Namespace) -> int:
+def _list_copies(options: Namespace) -> None:
     locations = current_roots()
     agents = config_changes.select_agents(options, locations)
     copies = [copy for agent in agents for copy in list_copies(agent, options.scope, locations)]
     if options.json:
         print_json([{"back": number, "path": str(path), "copy": str(copy)} for number, path, copy in copies])
-        return 0
+        return
     for number, path, copy in copies:
         print(f"--back {number}: {path} as of {copy.name} ({copy.stat().st_size} bytes)")
-    return 0

@@ -5,13 +5,11 @@ from argparse import ArgumentParser, Namespace
 from os.path import isfile
 from shutil import which
 
-from msgspec import to_builtins
-
 from hookonce.base.invocation import CANONICAL_DIALECT
 from hookonce.base.jsontext import load
 from hookonce.base.terminal_text import escape_unprintable
 from hookonce.cli._ui.arguments import add_flag
-from hookonce.cli._ui.messages import print_json
+from hookonce.cli._ui.messages import print_result
 from hookonce.diagnose import trial
 from hookonce.errors import HookonceError, UsageError
 from hookonce.formats import FORMATS
@@ -57,10 +55,7 @@ def run(options: Namespace) -> int:
     own_type = candidate.hook.event if candidate.hook.event in EVENTS else _DEFAULT_EVENT
     event = trial.sample_event(agent, event_type or own_type, options.tool, tool_input)
     result = trial.try_hook(agent, event, candidate, dict(os.environ))
-    if options.json:
-        print_json(to_builtins(result))
-    else:
-        _print_trial(agent.title, result)
+    print_result(options, result, lambda result: _print_trial(agent.title, result))
     return 1 if result.told.run.failure else 0
 
 

@@ -50,7 +50,7 @@ def run(options: Namespace) -> int:
 
 def _unused_hooks_warning(options: Namespace, changes: list[FileChange]) -> str | None:
     file, count = find_manifest(options.scope, current_roots())
-    names = list(dict.fromkeys(change.agent for change in changes if change.agent))
+    names = config_changes.agent_names(changes)
     if not count or not names:
         return None
     return (

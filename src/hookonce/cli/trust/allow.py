@@ -15,7 +15,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("code", metavar="CODE", help="the code that hookonce why shows")
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     """Say yes to one action that a hook wanted a person to look at: once, within ten minutes."""
     question = approvals.load_question(options.code)
     if question is not None:
@@ -23,4 +23,3 @@ def run(options: Namespace) -> int:
     if question is None or not approvals.approve(options.code):
         raise HookonceError(f"there is no question {options.code}, or it is older than ten minutes")
     print("The same action may be tried once within ten minutes")
-    return 0

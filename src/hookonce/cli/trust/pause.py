@@ -12,10 +12,9 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("length", metavar="LENGTH", help="such as 30s, 10m or 2h")
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     """Let every agent go on as if we were not there, for a while."""
     length = parse_duration_s(options.length)
     require_consent("pause", f"ask no hook for {options.length}")
     pause(length)
     print(f"No hook is asked for {options.length}; hookonce resume ends that")
-    return 0

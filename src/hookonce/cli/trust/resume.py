@@ -10,8 +10,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.epilog = "example:\n  hookonce resume"
 
 
-def run(_options: Namespace) -> int:
+def run(_options: Namespace) -> None:
     """Ask hooks again; anybody may say that."""
     resume()
     print("Hooks are asked again")
-    return 0

@@ -26,29 +26,32 @@ def configure(parser: ArgumentParser) -> None:
     add_flag(parser, "--json", "with --list: tell it as JSON")
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     """Let a project's hooks run as they are now; a changed file is not trusted any more."""
     project = find_project(Path(options.path).absolute())
     if options.revoke:
         require_consent("trust --revoke", f"forget all trust in {project}")
         print(f"{pluralize(revoke_pins(project), 'pin')} of {project} forgotten")
-        return 0
+        return
     proposals = list_proposals(project, project_code_obstacles)
     if not proposals:
         raise HookonceError(f"{project} has no hooks: neither .hookonce/hooks.json nor .openhook.json is there")
-    if options.list:
-        return _run_list(options, proposals)
-    return _run_trust(project, proposals, allow_unpinned=options.allow_unpinned)
+    if not options.list:
+        _trust_project(project, proposals, allow_unpinned=options.allow_unpinned)
+    elif options.json:
+        print_json([_proposal_object(proposal) for proposal in proposals])
+    else:
+        for proposal in proposals:
+            print(f"{'trusted' if proposal.is_current else 'not trusted'}: {proposal.text}")
 
 
-def _run_trust(project: Path, proposals: list[TrustProposal], *, allow_unpinned: bool) -> int:
-    problems = [proposal.text for proposal in proposals if proposal.pin is None]
-    if problems:
+def _trust_project(project: Path, proposals: list[TrustProposal], *, allow_unpinned: bool) -> None:
+    if problems := [proposal.text for proposal in proposals if proposal.pin is None]:
         raise HookonceError("; ".join(problems))
     new = [proposal for proposal in proposals if not proposal.is_current]
     if not new:
         print("nothing to do: all of it is trusted already")
-        return 0
+        return
     unpinned_files = unpinned_words(new)
     if unpinned_files and not allow_unpinned:
         for proposal in new:
@@ -58,16 +61,6 @@ def _run_trust(project: Path, proposals: list[TrustProposal], *, allow_unpinned:
     require_consent("trust", "\n".join([*(proposal.text for proposal in new), *run_scanners(project, new)]))
     trust_proposals(project, new)
     print(f"{pluralize(len(new), 'file')} trusted")
-    return 0
-
-
-def _run_list(options: Namespace, proposals: list[TrustProposal]) -> int:
-    if options.json:
-        print_json([_proposal_object(proposal) for proposal in proposals])
-    else:
-        for proposal in proposals:
-            print(f"{'trusted' if proposal.is_current else 'not trusted'}: {proposal.text}")
-    return 0
 
 
 def _proposal_object(proposal: TrustProposal) -> dict[str, object]:
