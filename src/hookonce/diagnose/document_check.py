@@ -72,11 +72,11 @@ class CheckReport(Struct, frozen=True, kw_only=True):
 
     file: str
     ok: bool
-    kind: str | None = None
-    level: str | None = None
-    documents: int = 0
+    kind: str | None
+    level: str | None
+    documents: int
     problems: list[DocumentProblem]
-    warnings: list[DocumentProblem] = []
+    warnings: list[DocumentProblem]
     trust: dict[str, Literal["trusted", "not trusted"]] | UnsetType = UNSET
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from hookonce.base.json_stream import StreamLine, read_documents
 from hookonce.base.jsontext import dump
 from hookonce.cli._ui.arguments import add_flag, add_max_line_option, open_input
-from hookonce.cli._ui.messages import pluralize, print_json, print_result, warn
+from hookonce.cli._ui.messages import pluralize, print_result, warn
 from hookonce.diagnose.document_check import DOCUMENT_CHECKS, CheckReport, DocumentProblem, check_documents
 from hookonce.diagnose.project_check import check_folder
 from hookonce.errors import HookonceError
@@ -42,8 +42,8 @@ def run(options: Namespace) -> int:
             warn(f"{problem}")
             ok = False
             trouble = [DocumentProblem(path="$", message=str(problem))]
-            if options.json:
-                print_json(CheckReport(file=name, ok=False, problems=trouble))
+            report = CheckReport(file=name, ok=False, kind=None, level=None, documents=0, problems=trouble, warnings=[])
+            print_result(options, report, lambda _: None)
             continue
         ok = ok and verdict.ok
         print_result(options, verdict, _print_verdict)

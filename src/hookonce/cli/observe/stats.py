@@ -43,7 +43,7 @@ def _run_rebuild(options: Namespace) -> None:
     ingest_spool(warn)
     with Writer() as writer:
         count = rebuild_summaries(
-            writer, lambda done, total: show_status(f"counting again: {100 * done // total} %") if total else None
+            writer, lambda count, total: show_status(f"counting again: {100 * count // total} %") if total else None
         )
     show_progress("")
     print_result(options, {"counted": count}, lambda _: print(f"{pluralize(count, 'event')} counted again"))

@@ -3,38 +3,36 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from hookonce.client.sandbox_home import SandboxHome
-from hookonce.configure.locations import ConfigRoots
 from hookonce.lab.prove.bench import Bench
 from hookonce.lab.prove.certificate import Claim, judge_claim
 from hookonce.lab.prove.run import AgentRun, is_complete, is_hook_asked, never_asked_claim, summarize_run
 from hookonce.model import Object
 
 _FAILURE_TEXTS = {"crash": "crashed", "late": "was late", "garbage": "talked nonsense"}
-_FAILURES = tuple(_FAILURE_TEXTS)
-_MODES = ("closed", "open")
 _DEATH_CLAIM = "daemon-death"
 
 
 def claim_names(_bench: Bench) -> list[str]:
     """One for each way to fail and each mode, and one for the daemon."""
-    return [f"{mode}:{failure}" for mode in _MODES for failure in _FAILURES] + [_DEATH_CLAIM]
+    return [f"{mode}:{failure}" for mode in ("closed", "open") for failure in _FAILURE_TEXTS] + [_DEATH_CLAIM]
 
 
 def run_experiment(bench: Bench) -> list[Claim]:
     """Failing hooks of both modes, in one run each; refusals that end a run in runs of their own."""
     ends_on_refusal = bench.driver.ends_on_refusal
     closed_run = None if ends_on_refusal else _play_failures(bench, "closed", "fail")
-    runs = {
-        ("closed", failure): closed_run or _play_failures(bench, "closed", f"fail-{failure}") for failure in _FAILURES
-    }
-    runs |= dict.fromkeys([("open", failure) for failure in _FAILURES], _play_failures(bench, "open", "fail"))
-    claims = [_judge_failure(*key, run, ends_on_refusal=ends_on_refusal) for key, run in runs.items()]
+    runs = [
+        ("closed", failure, closed_run or _play_failures(bench, "closed", f"fail-{failure}"))
+        for failure in _FAILURE_TEXTS
+    ]
+    open_run = _play_failures(bench, "open", "fail")
+    runs += [("open", failure, open_run) for failure in _FAILURE_TEXTS]
+    claims = [_judge_failure(*run, ends_on_refusal=ends_on_refusal) for run in runs]
     return [*claims, _try_daemon_death(bench)]
 
 
 def _play_failures(bench: Bench, mode: str, scenario: str) -> AgentRun:
-    rules: list[Object] = [{"holds": failure, "do": failure} for failure in _FAILURES]
+    rules: list[Object] = [{"holds": failure, "do": failure} for failure in _FAILURE_TEXTS]
     return bench.play(scenario, rules=rules, hooks=_failing_hooks(bench, mode))
 
 
@@ -53,15 +51,12 @@ def _judge_failure(mode: str, failure: str, run: AgentRun, *, ends_on_refusal: b
     return judge_claim(name, evidence, holds=ran == (mode == "open"))
 
 
-def _wake_daemon(home: SandboxHome, _locations: ConfigRoots) -> None:
-    home.start_daemon()
-
-
 def _try_daemon_death(bench: Bench) -> Claim:
     """The daemon is killed while the hook runs: its refusal, or the closed mode, and the next call is answered."""
     answer = {"decision": "deny", "reason": "the lab refuses"}
     rules: list[Object] = [{"holds": "death", "do": "death", "say": answer}]
-    run = bench.play("fail-death", rules=rules, hooks=_failing_hooks(bench, "closed"), change_home=_wake_daemon)
+    hooks = _failing_hooks(bench, "closed")
+    run = bench.play("fail-death", rules=rules, hooks=hooks, change_home=lambda home, _: home.start_daemon())
     if not any(run.killed_pids):
         return Claim(_DEATH_CLAIM, "contradicted", f"no daemon was there to be ended ({summarize_run(run)})")
     ran_to_end = is_complete(run, ends_on_refusal=bench.driver.ends_on_refusal)

@@ -6,20 +6,9 @@ from hookonce.lab.prove.certificate import Claim
 from hookonce.lab.prove.run import AgentRun, is_text_sent, summarize_run
 from hookonce.model import Object
 
-# What happens in the tour, so that an agent that has an event for it has to call it.
-_TOUR_TYPES = frozenset(
-    {
-        "session_start",
-        "session_end",
-        "before_prompt",
-        "before_tool_execute",
-        "after_tool_execute",
-        "agent_stop",
-        "subagent_start",
-        "subagent_stop",
-    }
-)
 _CONTEXT_TYPES = ("session_start", "before_prompt", "before_tool_execute", "after_tool_execute", "subagent_start")
+# What happens in the tour, so that an agent that has an event for it has to call it.
+_TOUR_TYPES = {*_CONTEXT_TYPES, "session_end", "agent_stop", "subagent_stop"}
 
 
 def claim_names(bench: Bench) -> list[str]:
@@ -33,18 +22,14 @@ def run_experiment(bench: Bench) -> list[Claim]:
     rules: list[Object] = [{"event": kind, "say": {"context": _context_marker(kind)}} for kind in _CONTEXT_TYPES]
     tour_run = bench.play("tour", rules=rules, hooks=bench.hooks_for_all_events)
     scenarios_by_event = _scenarios_by_event(bench, tour_run)
-    for extra_run in bench.driver.extra_runs:
-        further_run = bench.play(
-            extra_run.scenario, rules=list(extra_run.rules), hooks=bench.hooks_for_all_events, extra_run=extra_run
-        )
-        scenarios_by_event = {
-            native: scenarios_by_event[native] or scenario
-            for native, scenario in _scenarios_by_event(bench, further_run).items()
-        }
+    for extra in bench.driver.extra_runs:
+        hooks = bench.hooks_for_all_events
+        further_run = bench.play(extra.scenario, rules=list(extra.rules), hooks=hooks, extra_run=extra)
+        for native, scenario in _scenarios_by_event(bench, further_run).items():
+            scenarios_by_event[native] = scenarios_by_event[native] or scenario
     event_claims = [_judge_event(bench, native, scenarios_by_event, tour_run) for native in _default_events(bench)]
-    return event_claims + [
-        _judge_context(bench, native, scenarios_by_event, tour_run) for native in _context_events(bench)
-    ]
+    context_events = _context_events(bench)
+    return event_claims + [_judge_context(bench, native, scenarios_by_event, tour_run) for native in context_events]
 
 
 def _default_events(bench: Bench) -> list[str]:
@@ -52,10 +37,8 @@ def _default_events(bench: Bench) -> list[str]:
 
 
 def _context_events(bench: Bench) -> list[str]:
-    candidates = [
-        native for native in _default_events(bench) if "context" in point_of(bench.agent, native).capabilities
-    ]
-    return [native for native in candidates if canonical_event_of(bench.agent, native) in _CONTEXT_TYPES]
+    events = [name for name in _default_events(bench) if "context" in point_of(bench.agent, name).capabilities]
+    return [native for native in events if canonical_event_of(bench.agent, native) in _CONTEXT_TYPES]
 
 
 def _context_marker(kind: str) -> str:

@@ -4,7 +4,6 @@ import os
 
 from hookonce.base import paths
 from hookonce.client.daemon_endpoints import describe_orphan
-from hookonce.client.sandbox_home import SandboxHome
 from hookonce.configure import journal
 from hookonce.configure.locations import ConfigRoots, current_roots, target_file
 from hookonce.configure.status import install_status
@@ -15,7 +14,6 @@ from hookonce.lab.prove.bench import Bench
 from hookonce.lab.prove.certificate import Claim, judge_claim
 from hookonce.lab.prove.config_copy import SCOPE, copy_user_config
 from hookonce.lab.prove.run import AgentRun, describe_end, events_of_type, is_complete, is_hook_asked, summarize_run
-from hookonce.model import Object
 
 # Where they are set, an agent does not read the files that we know of.
 _CONFIG_DIR_VARIABLES = (
@@ -60,12 +58,12 @@ def run_experiment(bench: Bench) -> list[Claim]:
 
 def _play_refusal(bench: Bench, locations: ConfigRoots, client: str) -> AgentRun:
     answer = {"decision": "deny", "reason": "the lab refuses"}
-    rules: list[Object] = [{"event": "before_tool_execute", "do": "slow", "say": answer}]
-
-    def copy_config(_home: SandboxHome, lab_locations: ConfigRoots) -> None:
-        copy_user_config(bench.agent, locations, lab_locations, client)
-
-    return bench.play("refuse-shell", rules=rules, hooks=bench.hooks_for_all_events, change_home=copy_config)
+    return bench.play(
+        "refuse-shell",
+        rules=[{"event": "before_tool_execute", "do": "slow", "say": answer}],
+        hooks=bench.hooks_for_all_events,
+        change_home=lambda _home, lab_roots: copy_user_config(bench.agent, locations, lab_roots, client),
+    )
 
 
 def _find_problems(bench: Bench, locations: ConfigRoots, client: str) -> list[str]:

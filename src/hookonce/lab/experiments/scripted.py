@@ -15,7 +15,10 @@ _MIN_REQUESTS = 2  # requests after which the model has asked for the removal
 
 def try_claude_script(bench: Bench) -> Claim:
     """A harmless command, and one that removes a folder."""
-    run = bench.play("remove", hooks=lambda _folder: [_manifest_hook()])
+    command = shlex.join([sys.executable, "-I", "-S", str(Path(claude_hook.__file__).resolve())])
+    hook: Object = {"event": "before_tool_execute", "blocking": True, "dialect": "claude-code"}
+    hook["handler"] = {"type": "command", "command": command, "timeout": 10}
+    run = bench.play("remove", hooks=lambda _folder: [hook])
     if "victim/kept.txt" not in run.files:
         return Claim("claude-script", "contradicted", "the folder is gone")
     if "before.txt" not in run.files:
@@ -28,9 +31,3 @@ def try_claude_script(bench: Bench) -> Claim:
         return Claim("claude-script", "contradicted", evidence)
     reason_note = "the model was told why" if is_reason_sent else "the run was over"
     return Claim("claude-script", "held", f"the folder is still there, and {reason_note}; the harmless command ran")
-
-
-def _manifest_hook() -> Object:
-    command = [sys.executable, "-I", "-S", str(Path(claude_hook.__file__).resolve())]
-    handler = {"type": "command", "command": shlex.join(command), "timeout": 10}
-    return {"event": "before_tool_execute", "blocking": True, "dialect": "claude-code", "handler": handler}

@@ -59,12 +59,8 @@ def _is_errand_complete(run: AgentRun) -> bool:
 
 
 def _normalized_requests(run: AgentRun) -> Counter[str]:
-    return Counter(
-        _VARIABLE_PARTS.sub(
-            "#",
-            "\n".join(
-                [*sorted(conversation.tools), *(f"{message.role}: {message.text}" for message in conversation.messages)]
-            ),
-        )
-        for conversation in find_conversations(run)
-    )
+    requests: Counter[str] = Counter()
+    for conversation in find_conversations(run):
+        messages = (f"{message.role}: {message.text}" for message in conversation.messages)
+        requests[_VARIABLE_PARTS.sub("#", "\n".join([*sorted(conversation.tools), *messages]))] += 1
+    return requests

@@ -6,14 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from hookonce.base.jsontext import dump
-from hookonce.lab.fakes.conversation import (
-    ChatMessage,
-    Conversation,
-    ModelToolCall,
-    ModelTurn,
-    ToolOffer,
-    build_call_id,
-)
+from hookonce.lab.fakes.conversation import ChatMessage, Conversation, ModelToolCall, ModelTurn, ToolOffer
 from hookonce.model import Object
 
 StreamEvent = tuple[str | None, Object | str]  # the event's name if it has one, and its data
@@ -25,7 +18,6 @@ class ModelApi(Struct, frozen=True, kw_only=True):
     """Codec of one model API: parse a request, build a response, a stream or an error."""
 
     name: str
-    usage: Object
     read_request: Callable[[Object, str], Conversation]
     build_response: Callable[[ModelTurn, Conversation], Object]
     build_stream: Callable[[ModelTurn, Conversation], Iterator[StreamEvent]]
@@ -86,8 +78,8 @@ def _parse_message(message: Object) -> list[ChatMessage]:
 def _build_anthropic(turn: ModelTurn, conversation: Conversation) -> Object:
     blocks: list[Object] = [{"type": "text", "text": turn.text}]
     blocks += [
-        {"type": "tool_use", "id": build_call_id(turn, index, "toolu"), "name": call.name, "input": call.input}
-        for index, call in enumerate(turn.calls)
+        {"type": "tool_use", "id": f"toolu_{call_id}", "name": call.name, "input": call.input}
+        for call_id, call in turn.calls_by_id()
     ]
     return {
         "id": f"msg_{turn.scenario}_{turn.number}",
@@ -122,7 +114,7 @@ def _block_events(index: int, block: Object) -> Iterator[StreamEvent]:
     yield _stream_event("content_block_stop", index=index)
 
 
-def _stream_event(name: str, **fields: object) -> StreamEvent:
+def _stream_event(name: str, **fields: object) -> tuple[str, Object]:
     return name, {"type": name, **fields}
 
 
@@ -149,11 +141,11 @@ def _read_chat(body: Object, _path: str) -> Conversation:
 def _build_chat(turn: ModelTurn, conversation: Conversation) -> Object:
     calls = [
         {
-            "id": build_call_id(turn, index, "call"),
+            "id": f"call_{call_id}",
             "type": "function",
             "function": {"name": call.name, "arguments": dump(call.input).decode()},
         }
-        for index, call in enumerate(turn.calls)
+        for call_id, call in turn.calls_by_id()
     ]
     message = {"role": "assistant", "content": turn.text} | ({"tool_calls": calls} if calls else {})
     choice = {"index": 0, "message": message, "finish_reason": "tool_calls" if calls else "stop"}
@@ -228,18 +220,9 @@ def _tool_offers(tools: list[Object], namespace: str | None = None) -> Iterator[
 
 def _build_responses(turn: ModelTurn, conversation: Conversation) -> Object:
     text_part = {"type": "output_text", "text": turn.text, "annotations": []}
-    items: list[Object] = [
-        {
-            "type": "message",
-            "id": f"msg_{turn.scenario}_{turn.number}",
-            "role": "assistant",
-            "status": "completed",
-            "content": [text_part],
-        }
-    ]
-    items += [
-        _call_item(call, build_call_id(turn, index, "call"), conversation) for index, call in enumerate(turn.calls)
-    ]
+    message: Object = {"type": "message", "id": f"msg_{turn.scenario}_{turn.number}", "role": "assistant"}
+    message |= {"status": "completed", "content": [text_part]}
+    items = [message, *(_call_item(call, f"call_{call_id}", conversation) for call_id, call in turn.calls_by_id())]
     return _base_responses(turn, conversation) | {"status": "completed", "output": items, "usage": _RESPONSES_USAGE}
 
 
@@ -260,30 +243,24 @@ def _call_item(call: ModelToolCall, item_id: str, conversation: Conversation) ->
 
 def _stream_responses(turn: ModelTurn, conversation: Conversation) -> Iterator[StreamEvent]:
     response = _build_responses(turn, conversation)
-    events = [
-        _response_event("response.created", response={**response, "status": "in_progress", "output": [], "usage": None})
-    ]
+    first_state = {**response, "status": "in_progress", "output": [], "usage": None}
+    events = [_stream_event("response.created", response=first_state)]
     for index, item in enumerate(response["output"]):
-        events.append(_response_event("response.output_item.added", output_index=index, item=item))
-        events += _item_events(index, item)
-        events.append(_response_event("response.output_item.done", output_index=index, item=item))
-    events.append(_response_event("response.completed", response=response))
-    for number, event in enumerate(events):
-        yield event["type"], {**event, "sequence_number": number}
+        events.append(_stream_event("response.output_item.added", output_index=index, item=item))
+        events.append(_item_event(item, {"item_id": item["id"], "output_index": index}))
+        events.append(_stream_event("response.output_item.done", output_index=index, item=item))
+    events.append(_stream_event("response.completed", response=response))
+    for number, (name, event) in enumerate(events):
+        yield name, {**event, "sequence_number": number}
 
 
-def _item_events(index: int, item: Object) -> list[Object]:
-    position = {"item_id": item["id"], "output_index": index}
+def _item_event(item: Object, position: Object) -> tuple[str, Object]:
     if item["type"] == "message":
         text = item["content"][0]["text"]
-        return [_response_event("response.output_text.delta", **position, content_index=0, delta=text)]
+        return _stream_event("response.output_text.delta", **position, content_index=0, delta=text)
     if item["type"] == "function_call":
-        return [_response_event("response.function_call_arguments.done", **position, arguments=item["arguments"])]
-    return [_response_event("response.custom_tool_call_input.done", **position, input=item["input"])]
-
-
-def _response_event(name: str, **fields: object) -> Object:
-    return {"type": name, **fields}
+        return _stream_event("response.function_call_arguments.done", **position, arguments=item["arguments"])
+    return _stream_event("response.custom_tool_call_input.done", **position, input=item["input"])
 
 
 # Gemini generateContent API.
@@ -295,26 +272,23 @@ _SCHEMA_KEYS = ("responseJsonSchema", "responseSchema")
 def _read_gemini(body: Object, path: str) -> Conversation:
     model, _, verb = path.rpartition("/")[2].partition(":")
     settings = body.get("generationConfig") or {}
-    declarations = [
-        declaration for group in body.get("tools") or [] for declaration in group.get("functionDeclarations") or []
-    ]
+    tools = [tool for group in body.get("tools") or [] for tool in group.get("functionDeclarations") or []]
     messages = [ChatMessage("system", _content_text(body.get("systemInstruction") or {}))]
     for content in body.get("contents") or []:
         messages += _parse_content(content)
     return Conversation(
         messages=messages,
         tools={
-            declaration["name"]: ToolOffer(properties=_declared_arguments(declaration)) for declaration in declarations
+            tool["name"]: ToolOffer(
+                properties=_argument_names(tool.get("parametersJsonSchema") or tool.get("parameters"))
+            )
+            for tool in tools
         },
         model=model,
         streams=verb == "streamGenerateContent",
         wants_json=settings.get("responseMimeType") == "application/json"
         or any(key in settings for key in _SCHEMA_KEYS),
     )
-
-
-def _declared_arguments(declaration: Object) -> tuple[str, ...]:
-    return _argument_names(declaration.get("parametersJsonSchema") or declaration.get("parameters"))
 
 
 def _content_text(content: Any) -> str:
@@ -343,14 +317,9 @@ def _build_gemini(turn: ModelTurn, _conversation: Conversation) -> Object:
     return {"candidates": [candidate], "usageMetadata": _GEMINI_USAGE, "modelVersion": "scripted"}
 
 
-def _stream_gemini(turn: ModelTurn, conversation: Conversation) -> Iterator[StreamEvent]:
-    yield None, _build_gemini(turn, conversation)
-
-
 APIS = {
     "anthropic": ModelApi(
         name="Anthropic Messages",
-        usage=_ANTHROPIC_USAGE,
         read_request=_read_anthropic,
         build_response=_build_anthropic,
         build_stream=_stream_anthropic,
@@ -358,7 +327,6 @@ APIS = {
     ),
     "chat": ModelApi(
         name="OpenAI chat completions",
-        usage=_CHAT_USAGE,
         read_request=_read_chat,
         build_response=_build_chat,
         build_stream=_stream_chat,
@@ -366,7 +334,6 @@ APIS = {
     ),
     "responses": ModelApi(
         name="OpenAI Responses",
-        usage=_RESPONSES_USAGE,
         read_request=_read_responses,
         build_response=_build_responses,
         build_stream=_stream_responses,
@@ -374,10 +341,9 @@ APIS = {
     ),
     "gemini": ModelApi(
         name="Gemini generateContent",
-        usage=_GEMINI_USAGE,
         read_request=_read_gemini,
         build_response=_build_gemini,
-        build_stream=_stream_gemini,
+        build_stream=lambda turn, conversation: iter([(None, _build_gemini(turn, conversation))]),
         build_error=lambda code, text: {"error": {"code": code, "message": text, "status": "INVALID_ARGUMENT"}},
     ),
 }

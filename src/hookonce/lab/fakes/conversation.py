@@ -50,7 +50,6 @@ class ModelTurn(Struct, frozen=True, kw_only=True):
     number: int = 0
     scenario: str = "none"
 
-
-def build_call_id(turn: ModelTurn, index: int, prefix: str) -> str:
-    """The id of a call: no two of a conversation have the same one."""
-    return f"{prefix}_{turn.scenario}_{turn.number}_{index}"
+    def calls_by_id(self) -> list[tuple[str, ModelToolCall]]:
+        """The calls, each with an id that no other call of the conversation has."""
+        return [(f"{self.scenario}_{self.number}_{index}", call) for index, call in enumerate(self.calls)]

@@ -56,8 +56,8 @@ DENIABLE_STEPS = {
     "edit": [[READ_BEFORE_EDIT], [EDIT_STEP]],
     "read": [[READ_STEP]],
     "mcp": [[MCP_STEP]],
+    "agent": [[SUBAGENT_STEP]],
 }
-DENIABLE_STEPS |= {"agent": [[SUBAGENT_STEP]]}
 _ALL_TURNS = [turn for turns in DENIABLE_STEPS.values() for turn in turns]
 
 

@@ -22,12 +22,9 @@ def build_native_call(agent: Agent, driver: Driver, step: ScenarioStep, conversa
     name = _native_tool_name(agent, step.tool, conversation)
     arguments = step.input if tool_kind == "mcp" else native_arguments(agent, name, step.tool, step.input)
     offer = conversation.tools.get(name)
-    accepted_arguments = {
-        key: value
-        for key, value in arguments.items()
-        if offer is None or not offer.properties or key in offer.properties
-    }
-    return ModelToolCall(name, accepted_arguments | driver.extra_arguments.get(tool_kind, {}))
+    if offer is not None and offer.properties:
+        arguments = {key: value for key, value in arguments.items() if key in offer.properties}
+    return ModelToolCall(name, arguments | driver.extra_arguments.get(tool_kind, {}))
 
 
 def _native_tool_name(agent: Agent, tool: str, conversation: Conversation) -> str:
@@ -39,14 +36,9 @@ def _native_tool_name(agent: Agent, tool: str, conversation: Conversation) -> st
     return next((name for name in names if name in conversation.tools), names[0] if names else tool)
 
 
+ScenarioPosition = tuple[str, str, str, int]  # scenario, agent, folder, and how many turns the model has had
 _NESTED_MARKER = re.compile(r"\{mark:([\w-]+)\}")
 _SIDE_ANSWER = '{"reasoning": "scripted", "next_speaker": "user", "model_choice": "flash", "title": "scripted"}'
-
-
-class ScenarioPosition(tuple[str, str, str, int]):
-    """Position in a scenario: scenario, agent, folder, and how many turns the model has had."""
-
-    __slots__ = ()
 
 
 def find_position(conversation: Conversation) -> ScenarioPosition | None:
@@ -58,7 +50,7 @@ def find_position(conversation: Conversation) -> ScenarioPosition | None:
         elif message.role == "assistant" and previous_role != "assistant":
             turns += 1
         previous_role = message.role
-    return None if marker is None else ScenarioPosition((*marker, turns))
+    return None if marker is None else (*marker, turns)
 
 
 def next_turn(conversation: Conversation, url: str) -> ModelTurn:
@@ -82,9 +74,8 @@ def error_status(conversation: Conversation) -> int | None:
 
 def _build_call(step: ScenarioStep, name: str, folder: str, url: str, conversation: Conversation) -> ModelToolCall:
     arguments = {key: _fill_placeholders(value, name, folder, url) for key, value in step.input.items()}
-    return build_native_call(
-        agents.load(name), drivers.load_driver(name), ScenarioStep(step.tool, arguments), conversation
-    )
+    native_step = ScenarioStep(step.tool, arguments)
+    return build_native_call(agents.load(name), drivers.load_driver(name), native_step, conversation)
 
 
 def _fill_placeholders(value: Json, agent: str, folder: str, url: str) -> Json:

@@ -113,7 +113,7 @@ class Bench:
         rules: list[Object] | None = None,
         hooks: Callable[[Path], list[Object]] | None = None,
         bare: bool = False,
-        change_home: Callable[[SandboxHome, ConfigRoots], None] | None = None,
+        change_home: Callable[[SandboxHome, ConfigRoots], object] | None = None,
         extra_run: ExtraRun | None = None,
     ) -> AgentRun:
         """Run the agent through a scenario, with these hooks and rules or without hookonce (`bare`).
