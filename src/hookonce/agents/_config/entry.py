@@ -13,6 +13,10 @@ from hookonce.model import Agent, Config, Handler, HandlerType, Hook, Json, Obje
 
 # canonical field of a command handler → native key of the agents that follow Claude Code
 COMMAND_KEYS = {"command": "command", "timeout": "timeout", "background": "async", "status_message": "statusMessage"}
+# the same of other handlers
+HTTP_KEYS = {"type": "type", "url": "url", "headers": "headers", "allowed_env": "allowedEnvVars"}
+PROMPT_KEYS = {"type": "type", "prompt": "prompt", "model": "model"}
+TIMEOUT_KEYS = {"timeout": "timeout", "status_message": "statusMessage"}
 
 _FIELD_TYPES: dict[str, tuple[type, ...]] = {"timeout": (int, float), "background": (bool,), "allowed_env": (list,)}
 _FIELD_TYPES |= dict.fromkeys(("platform", "env", "headers"), (dict,))

@@ -8,7 +8,8 @@ from hookonce.agents._config.gaps import has_loss, misplaced_hook_gaps, skipped_
 from hookonce.agents._config.matchers.alternation import ALTERNATION
 from hookonce.agents._config.matchers.dialect import TOOL_EVENTS, is_exact, reusable_matcher, write_matcher
 from hookonce.agents._config.points import canonical_event_of
-from hookonce.agents._config.provider_data import object_of, placement_of, without_keys
+from hookonce.agents._config.provider_data import placement_of, without_keys
+from hookonce.base.jsontext import as_dict
 from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
 
 EntryChange = Callable[[Object], Object | None]
@@ -18,7 +19,7 @@ def map_entries(events: Json, change: EntryChange) -> Object:
     """The events table with every entry mapped by `change`, None drops an entry; {} where it is no table."""
     return {
         native: [_map_group(group, change) for group in groups] if type(groups) is list else groups
-        for native, groups in object_of(events).items()
+        for native, groups in as_dict(events).items()
     }
 
 
@@ -52,7 +53,7 @@ def _render_group_head(agent: Agent, index: int, hook: Hook) -> tuple[Object, li
     text = reusable_matcher(ALTERNATION, agent, hook)
     is_new = text is None and hook.matcher is not None
     text, gaps = write_matcher(ALTERNATION, agent, index, hook) if is_new else (text, [])
-    extra = without_keys(object_of(placement_of(agent, hook).get("group")), "matcher", "hooks")
+    extra = without_keys(as_dict(placement_of(agent, hook).get("group")), "matcher", "hooks")
     return ({} if text is None else {"matcher": text}) | extra, gaps
 
 

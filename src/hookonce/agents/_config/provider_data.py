@@ -3,7 +3,8 @@
 from msgspec.structs import replace
 
 from hookonce.agents._config.points import canonical_event_of, config_event_of
-from hookonce.model import Agent, Hook, Json, Object
+from hookonce.base.jsontext import as_dict
+from hookonce.model import Agent, Hook, Object
 
 PLACEMENT_KEY = "hookonce"  # our own key in provider_data: where and how an entry stood
 
@@ -15,7 +16,7 @@ def own_keys(agent: Agent, hook: Hook) -> Object:
 
 def placement_of(agent: Agent, hook: Hook) -> Object:
     """The placement of a hook in this agent's configuration (event, group, matcher); {} if it is no object."""
-    return object_of(hook.provider_data.get(agent.name, {}).get(PLACEMENT_KEY))
+    return as_dict(hook.provider_data.get(agent.name, {}).get(PLACEMENT_KEY))
 
 
 def own_matcher(agent: Agent, hook: Hook) -> str | None:
@@ -55,8 +56,3 @@ def add_placement(agent: Agent, hook: Hook, placement: Object) -> Hook:
 def without_keys(document: Object, *keys: str) -> Object:
     """A copy of an object without some keys."""
     return {key: value for key, value in document.items() if key not in keys}
-
-
-def object_of(value: Json) -> Object:
-    """The value if it is an object, else {}."""
-    return value if type(value) is dict else {}

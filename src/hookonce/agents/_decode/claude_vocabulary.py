@@ -3,6 +3,8 @@
 An agent that uses the vocabulary picks the rows that it really has, and adds its own.
 """
 
+from hookonce.model import Mode
+
 
 def name_table(rows: str) -> dict[str, str]:
     """The table of names that these rows are: `native=canonical`, or one word where both are the same."""
@@ -66,6 +68,16 @@ DETAILS = name_table(
 def pick(table: dict[str, str], names: str) -> dict[str, str]:
     """Select rows of a table by name; an unknown name is a mistake in the agent's package (KeyError)."""
     return {name: table[name] for name in names.split()}
+
+
+def key_sets(*signatures: str) -> tuple[frozenset[str], ...]:
+    """The signature keys of an agent: sets of keys that stand together in no other agent's payload."""
+    return tuple(frozenset(keys.split()) for keys in signatures)
+
+
+def mode_table(agent: str, plan: str = "plan") -> dict[str, Mode]:
+    """The table of modes of an agent that only plans in one of them."""
+    return {**dict.fromkeys(agent.split(), "agent"), plan: "plan"}
 
 
 def tool_names(**native_names: str) -> dict[str, str]:

@@ -38,6 +38,7 @@ def native_event(agent: Agent, kind: str) -> str:
 
 def _collect_facts(agent: Agent, event: Event) -> Facts:
     data, sub, own = event.data, event.subagent, event.agent == agent.name
+    native_mode = next((native for native, mode in agent.modes.items() if mode == event.mode), None)
     facts: Facts = {
         "event": native_event(agent, event.type),
         "session": event.session,
@@ -45,7 +46,7 @@ def _collect_facts(agent: Agent, event: Event) -> Facts:
         "cwd": event.cwd,
         "time": event.time if event.time_source != "none" else None,
         "model": event.model,
-        "mode": data.get("permission_mode") if own else _native_mode(agent, event.mode),
+        "mode": data.get("permission_mode") if own else native_mode,
         "prompt": event.prompt,
         "version": event.agent_version,
         "transcript": data.get("transcript_path"),
@@ -71,10 +72,6 @@ def _tool_facts(agent: Agent, tool: Tool, *, own: bool) -> Facts:
         "error": result and result.error,
         "duration": result and result.duration_ms,
     }
-
-
-def _native_mode(agent: Agent, mode: str | None) -> str | None:
-    return next((native for native, canonical in agent.modes.items() if canonical == mode), None)
 
 
 @cache

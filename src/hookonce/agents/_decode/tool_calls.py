@@ -152,6 +152,11 @@ def shell_result(facts: Facts, name: str, exit_pattern: Pattern[str], text: Any)
     return Result(ok=ok, exit_code=code, error=as_text(error), output=text)
 
 
+def shell_result_reader(exit_pattern: Pattern[str]) -> Callable[[Facts, str], Result]:
+    """The `result` function of an agent whose output is a text with the exit code in it."""
+    return lambda facts, name: shell_result(facts, name, exit_pattern, facts.get("output"))
+
+
 def as_text(value: Any) -> str | None:
     """Text of a value that should be text: an object's message, else its JSON."""
     if value is None or type(value) is str:

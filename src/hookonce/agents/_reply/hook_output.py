@@ -43,6 +43,12 @@ PERMISSION_REQUEST = OutcomeField(
     (HOOK_OUTPUT_KEY, "decision", "message"),
     {"allow": "allow", "deny": "deny"},
 )
+NESTED_BLOCK = OutcomeField(
+    (HOOK_OUTPUT_KEY, "decision"),
+    (HOOK_OUTPUT_KEY, "reason"),
+    {"block": "deny"},
+    requires_reason=True,
+)
 BLOCK = OutcomeField(("decision",), ("reason",), {"block": "deny", "approve": None})
 # To end the turn is the only way to refuse at some events; a shape with this way has no place to `proceed`.
 CONTINUE = OutcomeField(("continue",), ("stopReason",), {False: "deny", True: None})

@@ -1,16 +1,15 @@
 """Agent table and decoder of Amp, which runs no hook commands: our plugin forwards, a permission rule delegates."""
 
-from functools import partial
 from typing import Any
 
-from hookonce.agents._config.generated_code import SPAWN_CAPABILITIES, SPAWN_HANDLERS, parse, render
+from hookonce.agents._config.generated_code import plugin_config
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
-from hookonce.agents._decode.claude_vocabulary import name_table, tool_names
+from hookonce.agents._decode.claude_vocabulary import key_sets, name_table, tool_names
 from hookonce.agents.amp.encode import wrap
 from hookonce.agents.amp.reply import read_reply, reply
 from hookonce.base.jsontext import as_dict, drop_none
-from hookonce.model import Agent, Config, Facts, Object, Result
+from hookonce.model import Agent, Facts, Object, Result
 
 # A program that a permission rule asks gets the tool's input alone; the tool's name is in its environment.
 _DELEGATE_EVENT = "delegate"
@@ -31,7 +30,8 @@ def _unwrap(payload: Object, event_hint: str | None) -> Object:
     if event_hint == _DELEGATE_EVENT and not (type(payload.get("tool")) is str and type(payload.get("input")) is dict):
         return _unwrap_delegate(payload)
     if type(payload.get("hook")) is str and type(payload.get("input")) is dict:
-        return _unwrap_plugin_call(payload)
+        envelope = {"cwd": payload.get("directory"), "hook_event_name": payload["hook"].partition(" ")[0]}
+        return _unwrap(payload["input"], None) | drop_none(envelope)
     flat = dict(payload)
     thread = payload.get("thread")
     if type(thread) is dict and "thread_id" not in payload:
@@ -41,11 +41,6 @@ def _unwrap(payload: Object, event_hint: str | None) -> Object:
     if event_hint is None and "hook_event_name" not in payload:
         flat["hook_event_name"] = _infer_event(payload)
     return flat
-
-
-def _unwrap_plugin_call(call: Object) -> Object:
-    envelope = {"cwd": call.get("directory"), "hook_event_name": call["hook"].partition(" ")[0]}
-    return _unwrap(call["input"], None) | drop_none(envelope)
 
 
 def _unwrap_delegate(arguments: Object) -> Object:
@@ -147,11 +142,7 @@ AGENT = Agent(
     ),
     details=name_table("workflow changesWorkflow=workflow guessed unnamed=input"),
     env_markers=("AMP_THREAD_ID",),
-    signature_keys=(
-        frozenset({"thread", "toolUseID"}),
-        frozenset({"thread_id", "hook_event_name", "tool_use_id"}),
-        frozenset({"thread_id", "hook", "input"}),
-    ),
+    signature_keys=key_sets("thread toolUseID", "thread_id hook_event_name tool_use_id", "thread_id hook input"),
     quirks=(
         "Plugins are code that runs as soon as a folder is opened; all of them are asked at once.",
         "Of several plugins' answers the first that is no allow counts: a rewrite may win over another's rejection.",
@@ -172,10 +163,9 @@ AGENT = Agent(
     wrap=wrap,
     reply=reply,
     read_reply=read_reply,
-    config=Config(
+    config=plugin_config(
+        lambda native: native in _CONFIG_EVENTS,
         files={"user": "~/.config/amp/plugins/hookonce.ts", "project": ".amp/plugins/hookonce.ts"},
-        render=partial(render, is_called=lambda native: native in _CONFIG_EVENTS),
-        parse=parse,
         points={
             "tool.call": point("prevent rewrite"),
             "tool.result": point("prevent output"),  # an error stands for the result; the tool has run
@@ -184,16 +174,8 @@ AGENT = Agent(
             "changes.prompt": point("context", why="comes when changes are shipped"),
         },
         events=_CONFIG_EVENTS,
-        language="code",
         reads={"user": ("~/.config/amp/plugins/*.ts",), "project": (".amp/plugins/*.ts",)},
         programs=("amp",),
-        capabilities=SPAWN_CAPABILITIES,
-        matching="none of its own; the plugin compares names, and patterns of the plain kind",
-        timeout=30,
-        handlers=SPAWN_HANDLERS,
-        fail_closed_key=("on_failure", "closed"),
-        ambiguous={"apply_patch": ["file_write", "file_edit"]},
-        silence="{}",
         trust="Run `plugins: reload` or start Amp anew; without a terminal add --plugin-ready-timeout 30.",
     ),
 )

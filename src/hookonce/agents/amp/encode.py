@@ -2,32 +2,33 @@
 
 from typing import Any
 
-from hookonce.base.jsontext import drop_none
-from hookonce.model import Event, Object, Result, Tool
+from hookonce.base.jsontext import drop_none, select_keys
+from hookonce.model import Event, Object, Result
 from hookonce.vocabulary.tools import WRITE_TOOLS
 
 _DELEGATE_EVENT = "delegate"
 _NATIVE_KEYS = {"tool_use_id": "toolUseID"}
+_MUTABLE_KEYS = {"tool.call": ("input",), "tool.result": ("status", "output", "error")}
 _ENVELOPE_KEYS = frozenset({"hook_event_name", "thread_id", "cwd"})
 
 
 def wrap(flat: Object, event: Event) -> Object:
     """The plugin's call for this event; a delegate program of a permission rule gets only the tool's input."""
     name = flat["hook_event_name"].partition(" ")[0]
-    own = event.agent == "amp"
-    if event.tool is not None:
-        flat |= _patch_call(event.tool, own=own)
+    tool = event.tool
+    if tool is not None and event.agent != "amp" and tool.name in WRITE_TOOLS and "patch" in tool.input:
+        flat |= {"tool": "apply_patch", "input": {"patchText": tool.input["patch"]}}  # Amp's own patch tool
     if name == _DELEGATE_EVENT:
         return _delegate_input(flat, event)
-    if event.tool is not None and name == "tool.result":
-        flat |= _result_fields(event, event.tool.result or Result())
+    if tool is not None and name == "tool.result":
+        flat |= _result_fields(event, tool.result or Result())
     event_input = {_NATIVE_KEYS.get(key, key): value for key, value in flat.items() if key not in _ENVELOPE_KEYS}
     event_input |= _event_fields(name, event_input, event)
     envelope = {"directory": flat.get("cwd"), "thread_id": flat.get("thread_id")}
     return {
         "hook": name,
         "input": {"thread": {"id": flat.get("thread_id")}} | event_input,
-        "output": _mutable_output(name, event_input),
+        "output": select_keys(event_input, *_MUTABLE_KEYS.get(name, ())),
     } | drop_none(envelope)
 
 
@@ -37,13 +38,6 @@ def _delegate_input(flat: Object, event: Event) -> Object:
         tool_input = event.data.get("input") if event.tool is None else flat.get("input")
         return tool_input if type(tool_input) is dict else {}
     return flat
-
-
-def _patch_call(tool: Tool, *, own: bool) -> Object:
-    """Another agent's patch goes to Amp's own patch tool."""
-    if own or tool.name not in WRITE_TOOLS or "patch" not in tool.input:
-        return {}
-    return {"tool": "apply_patch", "input": {"patchText": tool.input["patch"]}}
 
 
 def _result_fields(event: Event, result: Result) -> Object:
@@ -66,8 +60,3 @@ def _event_fields(name: str, event_input: Object, event: Event) -> Object:
     messages = [{"role": "assistant", "content": [{"type": "text", "text": response}]}] if response is not None else []
     default_status = "error" if event.type == "error_occurred" else "done"
     return {"status": event.data.get("status") or default_status, "messages": messages}
-
-
-def _mutable_output(name: str, event_input: Object) -> Object:
-    keys = {"tool.call": ("input",), "tool.result": ("status", "output", "error")}.get(name, ())
-    return {key: event_input[key] for key in keys if key in event_input}

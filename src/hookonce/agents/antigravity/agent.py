@@ -1,13 +1,11 @@
 """Agent table and decoder of Google Antigravity: payloads name neither their event nor a working directory."""
 
-from typing import Any
-
 from hookonce.agents._config.points import point
-from hookonce.agents._decode.claude_vocabulary import EVENTS, name_table, pick, tool_names
+from hookonce.agents._decode.claude_vocabulary import EVENTS, key_sets, name_table, pick, tool_names
 from hookonce.agents._decode.tool_calls import as_object, line_span
 from hookonce.agents.antigravity.config import MAX_TIMEOUT_S, MCP_GATEWAY_TOOL, parse, render
 from hookonce.agents.antigravity.reply import read_reply, reply
-from hookonce.model import Agent, Config, Event, Facts, Object, Tool
+from hookonce.model import Agent, Config, Event, Facts, Object
 
 _SYNTHETIC_KEYS = ("event", "cwd", "tool", "input", "call_id")  # by `_unwrap`; no payload has them
 
@@ -52,10 +50,6 @@ def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
     return server.strip('"') or "?", tool.strip('"')
 
 
-def _shape_gateway(name: str, args: Object) -> tuple[str, Object]:
-    return name, (as_object(args.get("Arguments")) if name.startswith("mcp:") else args)
-
-
 def _shape_view(name: str, args: Object) -> tuple[str, Object]:
     first = args.get("offset")
     return name, args | line_span(first, args.get("EndLine")) if type(first) is int else args
@@ -66,17 +60,13 @@ def _wrap(flat: Object, event: Event) -> Object:
     payload = {key: value for key, value in flat.items() if key not in _SYNTHETIC_KEYS}
     payload.setdefault("workspacePaths", [flat["cwd"]] if "cwd" in flat else [])
     if event.tool is not None:
-        arguments = _wrap_arguments(flat.get("input"), event.tool, own=event.agent == AGENT.name)
+        arguments, server = flat.get("input"), event.tool.mcp_server
+        if event.agent != AGENT.name and server is not None:
+            arguments = {"ServerName": server, "ToolName": event.tool.name.partition("/")[2], "Arguments": arguments}
         payload["toolCall"] = {"name": flat["tool"], "args": arguments}
     if event.type == "agent_stop" and event.agent != AGENT.name:
         payload = {"terminationReason": "NO_TOOL_CALL", "fullyIdle": True} | payload
     return payload
-
-
-def _wrap_arguments(arguments: Any, tool: Tool, *, own: bool) -> Any:
-    if own or tool.mcp_server is None:
-        return arguments
-    return {"ServerName": tool.mcp_server, "ToolName": tool.name.partition("/")[2], "Arguments": arguments}
 
 
 AGENT = Agent(
@@ -127,11 +117,7 @@ AGENT = Agent(
         "terminationReason=stop_reason fullyIdle=fully_idle"
     ),
     home=".gemini/antigravity-cli",
-    signature_keys=(
-        frozenset({"conversationId", "workspacePaths"}),
-        frozenset({"conversationId", "toolCall"}),
-        frozenset({"conversationId", "invocationNum"}),
-    ),
+    signature_keys=key_sets("conversationId workspacePaths", "conversationId toolCall", "conversationId invocationNum"),
     quirks=(
         "No payload says which event it is: the event must stand in the hook's command line.",
         "PostToolUse never carries the tool's result, and the IDE leaves out the tool as well.",
@@ -146,7 +132,13 @@ AGENT = Agent(
     ),
     unwrap=_unwrap,
     refine=_refine,
-    shape_readers={MCP_GATEWAY_TOOL: _shape_gateway, "view_file": _shape_view},
+    shape_readers={
+        MCP_GATEWAY_TOOL: lambda name, args: (
+            name,
+            as_object(args.get("Arguments")) if name.startswith("mcp:") else args,
+        ),
+        "view_file": _shape_view,
+    },
     mcp=_mcp,
     mcp_name=lambda *_: MCP_GATEWAY_TOOL,
     recognise=_recognise,

@@ -133,13 +133,9 @@ def _sanitize_provider_data(agent: Agent, hook: Hook) -> Hook:
         valid_placement["settings"] = {key: settings[key] for key in _setting_keys(agent, settings)}
     if type(text) is str and _canonical_matcher(agent, hook.event, text) == hook.matcher:
         valid_placement["matcher"] = text
-    keys = {key: own[key] for key in own if _is_own_key(key, own[key])}
+    is_endless = type(own.get("timeout")) is int and own["timeout"] == 0  # which is none of the manifest's timeouts
+    keys = without_keys(own, *(_STRUCTURAL_KEYS - {"timeout"} if is_endless else _STRUCTURAL_KEYS))
     return with_provider_data(agent, hook, keys, valid_placement)
-
-
-def _is_own_key(key: str, value: Json) -> bool:
-    """Whether a key is for Antigravity alone to say; a timeout of nothing is none of the manifest's."""
-    return key not in _STRUCTURAL_KEYS or (key == "timeout" and type(value) is int and value == 0)
 
 
 def _setting_keys(agent: Agent, members: Object) -> list[str]:

@@ -5,10 +5,10 @@ from typing import Any
 
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
-from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, name_table, pick
+from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, key_sets, name_table, pick
 from hookonce.agents.augment.config import FLAT_EVENTS, parse, render
 from hookonce.agents.augment.reply import read_reply, reply
-from hookonce.model import Agent, Config, Event, Facts, Object, Result, Tool
+from hookonce.model import Agent, Config, Event, Facts, Object, Tool
 
 _EXIT_CODE_PATTERN = re.compile(
     r"\AHere are the results from executing the command\.\s+<return-code>\s*(-?\d{1,10})\s*</return-code>"
@@ -66,14 +66,6 @@ def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
     if type(server) is not str or not server:
         return "?", native
     return server, native.removesuffix(f"_{server}") or native
-
-
-def _result(facts: Facts, name: str) -> Result:
-    return tool_calls.shell_result(facts, name, _EXIT_CODE_PATTERN, facts.get("output"))
-
-
-def _shape_view(name: str, args: Object) -> tuple[str, Object]:
-    return ("find" if args.get("type") == "directory" else name), args
 
 
 def _wrap(flat: Object, event: Event) -> Object:
@@ -167,10 +159,8 @@ AGENT = Agent(
     variables={"AUGMENT_PROJECT_DIR": "project", "AUGMENT_CONVERSATION_ID": "session"}
     | {"AUGMENT_HOOK_EVENT": "event", "AUGMENT_TOOL_NAME": "tool"},
     home=".augment",
-    signature_keys=(
-        frozenset({"conversation_id", "is_mcp_tool"}),
-        frozenset({"conversation_id", "agent_stop_cause"}),
-        frozenset({"conversation_id", "notification_message"}),
+    signature_keys=key_sets(
+        "conversation_id is_mcp_tool", "conversation_id agent_stop_cause", "conversation_id notification_message"
     ),
     quirks=(
         "A matcher never meets MCP tools unless it is .* or begins with mcp: as in mcp:*.",
@@ -182,9 +172,9 @@ AGENT = Agent(
     ),
     unwrap=_unwrap,
     refine=_refine,
-    shape_readers={"view": _shape_view},
+    shape_readers={"view": lambda name, args: ("find" if args.get("type") == "directory" else name, args)},
     mcp=_mcp,
-    result=_result,
+    result=tool_calls.shell_result_reader(_EXIT_CODE_PATTERN),
     recognise=_recognise,
     wrap=_wrap,
     reply=reply,

@@ -21,9 +21,10 @@ from hookonce.agents._config.matchers.dialect import TOOL_EVENTS, fits_known_too
 from hookonce.agents._config.matchers.js_regex import McpPatterns, escape_name, parse_pattern
 from hookonce.agents._config.matchers.parts import ANY_MCP_PART, matches_every_tool, parts_of
 from hookonce.agents._config.points import config_event_of, config_events
-from hookonce.agents._config.provider_data import object_of, own_keys, placement_of, with_provider_data, without_keys
+from hookonce.agents._config.provider_data import own_keys, placement_of, with_provider_data, without_keys
 from hookonce.agents.cursor.config import TOOL_EVENT_MATCHERS
 from hookonce.base import invocation
+from hookonce.base.jsontext import as_dict
 from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
 
 # Where one of these stands in a command, the agent takes a shell.
@@ -208,7 +209,7 @@ def _split_groups(native: str, items: list[Object]) -> list[Object]:
 
 def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
     """The hooks of a configuration; what cannot be understood is a gap."""
-    events = object_of(document.get("hooks"))
+    events = as_dict(document.get("hooks"))
     merged_events = {native: _merge_groups(native, items) for native, items in events.items()}
     hooks, gaps = groups.parse(agent, {"hooks": merged_events})
     gaps += misplaced_hook_gaps(agent, document)

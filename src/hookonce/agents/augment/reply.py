@@ -4,23 +4,17 @@ from msgspec.structs import replace
 
 from hookonce.agents._reply import hook_output
 from hookonce.agents._reply.answer import DENY_EXIT_CODE, json_reply, parse_object
-from hookonce.agents._reply.hook_output import OutcomeField, ReplySchema, build_fields, parse_fields
+from hookonce.agents._reply.hook_output import ReplySchema, build_fields, parse_fields
 from hookonce.model import Decision, Object, Reply
 
 # Auggie knows the word allow and grants nothing for it.
 _PERMISSION = hook_output.PERMISSION._replace(words={"deny": "deny", "ask": "ask", "allow": None})
-_NESTED_BLOCK = OutcomeField(
-    (hook_output.HOOK_OUTPUT_KEY, "decision"),
-    (hook_output.HOOK_OUTPUT_KEY, "reason"),
-    {"block": "deny"},
-    requires_reason=True,
-)
 _SCHEMAS = {
     "PreToolUse": ReplySchema((_PERMISSION,), input=hook_output.INPUT_PATH),
-    "PostToolUse": ReplySchema((_NESTED_BLOCK,), context=hook_output.CONTEXT_PATH),
+    "PostToolUse": ReplySchema((hook_output.NESTED_BLOCK,), context=hook_output.CONTEXT_PATH),
     "SessionStart": ReplySchema(context=hook_output.CONTEXT_PATH),
     "SessionEnd": ReplySchema(),
-    "Stop": ReplySchema((_NESTED_BLOCK,)),
+    "Stop": ReplySchema((hook_output.NESTED_BLOCK,)),
     "Notification": ReplySchema(),
 }
 _DENIABLE_EVENT = "PreToolUse"

@@ -3,10 +3,10 @@
 import re
 from typing import Any
 
-from hookonce.agents._config.entry import COMMAND_KEYS
+from hookonce.agents._config.entry import COMMAND_KEYS, HTTP_KEYS, PROMPT_KEYS, TIMEOUT_KEYS
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
-from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, tool_names
+from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, mode_table, tool_names
 from hookonce.agents._decode.tool_calls import decode_batch
 from hookonce.agents.claude_code.config import parse, render
 from hookonce.agents.claude_code.reply import read_reply, reply
@@ -14,14 +14,13 @@ from hookonce.model import Agent, Config, Event, Facts, Object, Result
 from hookonce.vocabulary.events import CHANGES_BY_FILE_EVENT, FILE_EVENTS_BY_CHANGE
 
 _HUMAN_SOURCES = ("user", "sdk")  # other sources of a prompt are the agent's own: timers, polls, the system
-_PROMPT_HANDLER_KEYS = {
-    "type": "type",
-    "prompt": "prompt",
-    "model": "model",
-    "timeout": "timeout",
-    "status_message": "statusMessage",
-}
 _EXIT_CODE_PATTERN = re.compile(r"\AExit code (\d+)\b")
+_FILES = {
+    "user": "~/.claude/settings.json",
+    "project": ".claude/settings.json",
+    "local": ".claude/settings.local.json",
+    "managed": "/etc/claude-code/managed-settings.json",
+}
 _MACOS_SETTINGS = "/Library/Application Support/ClaudeCode/managed-settings"
 _TEXT_CAPABILITIES = "context message suppress"
 _WORKTREE_REASON = "the hook itself, and no longer Claude Code,"
@@ -114,14 +113,7 @@ AGENT = Agent(
     },
     keys=KEYS,
     details=DETAILS,
-    modes={
-        "default": "agent",
-        "acceptEdits": "agent",
-        "bypassPermissions": "agent",
-        "dontAsk": "agent",
-        "auto": "agent",
-        "plan": "plan",
-    },
+    modes=mode_table("default acceptEdits bypassPermissions dontAsk auto"),
     env_markers=("CLAUDECODE",),
     variables={"CLAUDE_PROJECT_DIR": "project", "CLAUDE_CODE_SESSION_ID": "session"},
     home=".claude",
@@ -145,12 +137,7 @@ AGENT = Agent(
     read_reply=read_reply,
     config=Config(
         repairable=True,
-        files={
-            "user": "~/.claude/settings.json",
-            "project": ".claude/settings.json",
-            "local": ".claude/settings.local.json",
-            "managed": "/etc/claude-code/managed-settings.json",
-        },
+        files=_FILES,
         reads={
             "managed": (
                 "/etc/claude-code/managed-settings.d/*.json",
@@ -197,19 +184,15 @@ AGENT = Agent(
         timeout=600,
         handlers={
             "command": {"type": "type"} | COMMAND_KEYS,
-            "http": {"type": "type", "url": "url", "headers": "headers", "allowed_env": "allowedEnvVars"}
-            | {"timeout": "timeout", "status_message": "statusMessage"},
-            "prompt": _PROMPT_HANDLER_KEYS,
-            "agent": _PROMPT_HANDLER_KEYS,
+            "http": HTTP_KEYS | TIMEOUT_KEYS,
+            "prompt": PROMPT_KEYS | TIMEOUT_KEYS,
+            "agent": PROMPT_KEYS | TIMEOUT_KEYS,
         },
         fail_closed_key=("onFailure", "block"),
         excluded_tools=frozenset({"PowerShell", "MultiEdit", "Task"}),
         switches=(
-            ("~/.claude/settings.json", ("disableAllHooks",), True),
-            (".claude/settings.json", ("disableAllHooks",), True),
-            (".claude/settings.local.json", ("disableAllHooks",), True),
-            ("/etc/claude-code/managed-settings.json", ("disableAllHooks",), True),
-            ("/etc/claude-code/managed-settings.json", ("allowManagedHooksOnly",), True),
+            *((file, ("disableAllHooks",), True) for file in _FILES.values()),
+            (_FILES["managed"], ("allowManagedHooksOnly",), True),
         ),
         trust="Say once, in a terminal, that you trust the folder; until then no hook runs there, not even your own.",
     ),

@@ -17,30 +17,21 @@ _BLOCK_SCHEMA = _CONTEXT_SCHEMA._replace(outcomes=(hook_output.BLOCK,))
 _SCHEMAS = {
     "PreToolUse": ReplySchema((_PERMISSION, _LEGACY_BLOCK), hook_output.CONTEXT_PATH, hook_output.INPUT_PATH),
     "PermissionRequest": ReplySchema((hook_output.PERMISSION_REQUEST,), input=hook_output.REQUEST_INPUT_PATH),
-    "PostToolUse": _BLOCK_SCHEMA,
-    "PostToolUseFailure": _BLOCK_SCHEMA,
-    "PostToolBatch": _BLOCK_SCHEMA,
-    "UserPromptSubmit": _BLOCK_SCHEMA,
-    "UserPromptExpansion": _BLOCK_SCHEMA,
-    "Stop": _BLOCK_SCHEMA,
-    "SubagentStop": _BLOCK_SCHEMA,
     "PreCompact": ReplySchema((hook_output.BLOCK,)),
     "ConfigChange": ReplySchema((hook_output.BLOCK,)),
     "PreModelSwitch": ReplySchema((hook_output.PERMISSION,)),
-    "SessionStart": _CONTEXT_SCHEMA,
-    "Setup": _CONTEXT_SCHEMA,
-    "SubagentStart": _CONTEXT_SCHEMA,
-    "PostModelSwitch": _CONTEXT_SCHEMA,
-    "Notification": _CONTEXT_SCHEMA,
 }
+_SCHEMAS |= dict.fromkeys(("PostToolUse", "PostToolUseFailure", "PostToolBatch", "Stop", "SubagentStop"), _BLOCK_SCHEMA)
+_SCHEMAS |= dict.fromkeys(("UserPromptSubmit", "UserPromptExpansion"), _BLOCK_SCHEMA)
+_CONTEXT_EVENTS = ("SessionStart", "Setup", "SubagentStart", "PostModelSwitch", "Notification")
+_SCHEMAS |= dict.fromkeys(_CONTEXT_EVENTS, _CONTEXT_SCHEMA)
 _DEFAULT_SCHEMA = ReplySchema()
 # No field refuses at these events, or none that has room for a reason.
 EXIT_CODE_EVENTS = frozenset({"TaskCreated", "TaskCompleted", "TeammateIdle", "Elicitation", "ElicitationResult"})
 EXIT_CODE_EVENTS |= {"WorktreeCreate"}
 _ELICITATION_EVENTS = frozenset({"Elicitation", "ElicitationResult"})
-_PLAIN_TEXT_EVENTS = frozenset(
-    {"UserPromptSubmit", "UserPromptExpansion", "SessionStart", "PostModelSwitch"}
-)  # plain text counts
+# Plain text counts.
+_PLAIN_TEXT_EVENTS = frozenset({"UserPromptSubmit", "UserPromptExpansion", "SessionStart", "PostModelSwitch"})
 _INTERRUPT_PATH = (hook_output.HOOK_OUTPUT_KEY, "decision", "interrupt")
 _OUTPUT_KEYS: tuple[tuple[str, type], ...] = (("updatedToolOutput", dict), ("updatedMCPToolOutput", list))
 
@@ -71,7 +62,8 @@ def read_reply(native: str, hook_reply: Reply) -> Decision | None:
     text = hook_reply.stdout.strip().lstrip("\ufeff").strip()
     fields = parse_object(text)
     decision = None if fields is None else _build_decision(native, fields)
-    if hook_reply.code == DENY_EXIT_CODE and _can_deny(native):
+    can_deny = native in EXIT_CODE_EVENTS or _SCHEMAS.get(native, _DEFAULT_SCHEMA).outcomes
+    if hook_reply.code == DENY_EXIT_CODE and can_deny:
         return _deny(decision or Decision(), hook_reply.stderr.strip())
     if fields is not None:
         return decision
@@ -91,10 +83,6 @@ def _updated_output(fields: Object) -> Any:
     """The new result of a tool, in one of two keys; a text there is ignored."""
     values = (value_at(fields, (hook_output.HOOK_OUTPUT_KEY, key), kind) for key, kind in _OUTPUT_KEYS)
     return next((value for value in values if value is not None), None)
-
-
-def _can_deny(native: str) -> bool:
-    return native in EXIT_CODE_EVENTS or bool(_SCHEMAS.get(native, _DEFAULT_SCHEMA).outcomes)
 
 
 def _deny(decision: Decision, stderr: str) -> Decision:

@@ -6,7 +6,6 @@ in its file; a forked one begins with a copy of the old lines. Calls that make a
 only in the running totals. Seen with 2.1.325.
 """
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from hookonce.agents.transcripts.accumulator import (
@@ -37,22 +36,17 @@ _TOTAL_KEYS = ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens"
 
 def _parse_line(accumulator: TranscriptAccumulator, document: Object) -> None:
     accumulator.memory.session = as_identifier(document.get("sessionId")) or accumulator.memory.session
-    kind = document.get("type")
+    kind, subtype = document.get("type"), document.get("subtype")
     if kind == "assistant":
         _parse_assistant(accumulator, document)
     elif kind == "user":
         _parse_user(accumulator, document)
-    elif kind == "system":
-        _parse_system(accumulator, document)
+    elif kind == "system" and subtype == "compact_boundary":
+        _parse_compaction(accumulator, document)
+    elif kind == "system" and subtype == "api_error":
+        accumulator.memory.retries = as_count(document.get("retryAttempt"))
     elif kind == "cost-state":
         _parse_totals(accumulator, document)
-
-
-def _parse_system(accumulator: TranscriptAccumulator, document: Object) -> None:
-    if document.get("subtype") == "compact_boundary":
-        _parse_compaction(accumulator, document)
-    elif document.get("subtype") == "api_error":
-        accumulator.note_retries(as_count(document.get("retryAttempt")))
 
 
 def _parse_assistant(accumulator: TranscriptAccumulator, document: Object) -> None:
@@ -65,11 +59,12 @@ def _parse_assistant(accumulator: TranscriptAccumulator, document: Object) -> No
         accumulator.add_model_call(ModelCall(id=message_id, time=time, failed=True, **base))
     elif message.get("model") != _SYNTHETIC_MODEL:
         usage = as_dict(message.get("usage"))
+        counters = usage | {"thinking_tokens": as_dict(usage.get("output_tokens_details")).get("thinking_tokens")}
         call = ModelCall(
             id=message_id,
             time=time,
             model=as_identifier(message.get("model")),
-            usage=_parse_usage(usage),
+            usage=_build_usage(counters, _USAGE_KEYS),
             hour_write_tokens=as_count(as_dict(usage.get("cache_creation")).get("ephemeral_1h_input_tokens")) or 0,
             stop_reason=as_identifier(message.get("stop_reason")),
             parent_call=accumulator.memory.parent_call if subagent else None,
@@ -89,14 +84,9 @@ def _subagent_of(document: Object) -> Subagent | None:
     return Subagent(id=as_identifier(document.get("agentId")), type=as_identifier(document.get("attributionAgent")))
 
 
-def _parse_usage(counters: Object) -> Usage | None:
-    flat = counters | {"thinking_tokens": as_dict(counters.get("output_tokens_details")).get("thinking_tokens")}
-    return _build_usage([as_count(flat.get(name)) for name in _USAGE_KEYS])
-
-
-def _build_usage(counts: list[int | None]) -> Usage | None:
+def _build_usage(counters: Object, keys: tuple[str, ...]) -> Usage | None:
     """Usage with all input summed: fresh, cache reads and cache writes are counted apart."""
-    fresh, cache_reads, cache_writes, output, thoughts = counts
+    fresh, cache_reads, cache_writes, output, thoughts = (as_count(counters.get(key)) for key in keys)
     total_input = sum_counts(fresh, cache_reads, cache_writes)
     if total_input is None and output is None:
         return None
@@ -144,14 +134,9 @@ def _parse_totals(accumulator: TranscriptAccumulator, document: Object) -> None:
     """Running totals by model; a fork continues those of its origin."""
     session = accumulator.memory.session
     for name, counters in as_dict(document.get("modelUsage")).items():
-        counts = [as_count(as_dict(counters).get(key)) for key in _TOTAL_KEYS]
-        model, usage = as_identifier(name), _build_usage(counts)
+        model, usage = as_identifier(name), _build_usage(as_dict(counters), _TOTAL_KEYS)
         if session is not None and model is not None and usage is not None:
             accumulator.add_total(UsageTotal(id=f"{session}/{model}", session=session, model=model, usage=usage))
-
-
-def _find_subagent_files(path: Path, _spawns: Sequence[SubagentSpawn]) -> list[Path]:
-    return sorted(path.with_suffix("").joinpath("subagents").glob("**/agent-*.jsonl"))
 
 
 def _read_spawn(path: Path) -> SubagentSpawn | None:
@@ -171,6 +156,6 @@ READER = TranscriptReader(
     agent="claude-code",
     session_folder="projects",
     parse_line=_parse_line,
-    find_subagent_files=_find_subagent_files,
+    find_subagent_files=lambda path, _spawns: sorted((path.with_suffix("") / "subagents").glob("**/agent-*.jsonl")),
     read_spawn=_read_spawn,
 )

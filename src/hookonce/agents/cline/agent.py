@@ -6,7 +6,7 @@ from typing import Any
 
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
-from hookonce.agents._decode.claude_vocabulary import EVENTS, name_table, pick
+from hookonce.agents._decode.claude_vocabulary import EVENTS, key_sets, name_table, pick
 from hookonce.agents.cline import encode
 from hookonce.agents.cline.config import parse, render
 from hookonce.agents.cline.encode import BLOCK_KEYS, EXIT_CODE_PATTERN, NUMBER_DIGITS_LIMIT, TASK_METADATA_KEYS, wrap
@@ -215,7 +215,7 @@ AGENT = Agent(
         "event=notification_type"
     ),
     env_markers=("CLINE_BUILD_ENV", "CLINE_CONNECTOR_CLI_LAUNCH"),
-    signature_keys=(frozenset({"clineVersion"}), frozenset({"hookName", "taskId"})),
+    signature_keys=key_sets("clineVersion", "hookName taskId"),
     quirks=(
         "To cancel one tool is to stop the whole run; in a sub-agent only the sub-agent stops.",
         "On the command line only the two tool hooks are waited for, and exit codes mean nothing.",

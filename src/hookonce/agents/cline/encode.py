@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import DecodeError
 from msgspec.json import decode as decode_json
 
+from hookonce.agents._config.provider_data import without_keys
 from hookonce.agents._decode import tool_calls
 from hookonce.base.jsontext import as_dict, drop_none, dump, select_keys
 from hookonce.model import Event, Object, Result, Tool
@@ -29,7 +30,7 @@ def shape_commands(name: str, arguments: Object) -> tuple[str, Object]:
     entries = list_entries(arguments, "commands", "cmd", "input") or [arguments]
     if not (lines := [line for entry in entries if (line := _command_line(entry))]):
         return name, arguments
-    return name, _without_keys(arguments, "cmd", "input", "args") | {"commands": lines, "command": "\n".join(lines)}
+    return name, without_keys(arguments, "cmd", "input", "args") | {"commands": lines, "command": "\n".join(lines)}
 
 
 def _command_line(entry: Any) -> str | None:
@@ -46,7 +47,7 @@ def shape_files(name: str, arguments: Object) -> tuple[str, Object]:
     entries = list_entries(arguments, "files", "file_paths", "paths", "input") or [arguments]
     if not (spans := [file for entry in entries if (file := _file_span(entry))]):
         return name, arguments
-    other_arguments = _without_keys(arguments, "file_paths", "paths", "input", "start_line", "end_line")
+    other_arguments = without_keys(arguments, "file_paths", "paths", "input", "start_line", "end_line")
     return name, other_arguments | {"files": spans} | (spans[0] if len(spans) == 1 else {})
 
 
@@ -72,10 +73,6 @@ def shape_queries(source: str, *keys: str) -> Callable[[str, Object], tuple[str,
     return shape
 
 
-def _without_keys(arguments: Object, *keys: str) -> Object:
-    return {key: value for key, value in arguments.items() if key not in keys}
-
-
 EXIT_CODE_PATTERN = re.compile(r"^Command exited with code (-?\d{1,10})$", re.MULTILINE)
 NUMBER_DIGITS_LIMIT = 16  # longer numbers are no counts and no times
 TASK_METADATA_KEYS = ("initialTask", "result", "completionStatus")
@@ -85,11 +82,7 @@ BLOCK_KEYS = {
     "preCompact": ("compactionStrategy",),
     "notification": ("event", "source", "message"),
     "model": ("provider", "slug"),
-    "taskStart": TASK_METADATA_KEYS,
-    "taskResume": TASK_METADATA_KEYS,
-    "taskComplete": TASK_METADATA_KEYS,
-    "taskCancel": TASK_METADATA_KEYS,
-}
+} | dict.fromkeys(("taskStart", "taskResume", "taskComplete", "taskCancel"), TASK_METADATA_KEYS)
 _EVENT_BLOCKS = {
     "prompt_submit": "userPromptSubmit",
     "agent_end": "turn",

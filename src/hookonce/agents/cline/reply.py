@@ -48,7 +48,8 @@ def _is_same_text(native_input: Object, argument: str, list_name: str) -> bool:
 def read_reply(native: str, hook_reply: Reply) -> Decision | None:
     """Parse a hook's reply as Cline does, which ignores exit codes; None for an invalid object."""
     event = _EVENT_NAMES.get(native)
-    text = _extract_control_line(hook_reply.stdout).strip()
+    lines = [line for line in hook_reply.stdout.splitlines() if line.startswith(_CONTROL_PREFIX)]
+    text = (lines[-1].removeprefix(_CONTROL_PREFIX) if lines else hook_reply.stdout).strip()
     if event is None or not text:
         return Decision()
     fields = parse_object(text)
@@ -57,11 +58,6 @@ def read_reply(native: str, hook_reply: Reply) -> Decision | None:
     if not have_type(fields, str, "errorMessage", "context", "contextModification"):
         return None
     return _build_decision(event, fields)
-
-
-def _extract_control_line(text: str) -> str:
-    lines = [line for line in text.splitlines() if line.startswith(_CONTROL_PREFIX)]
-    return lines[-1].removeprefix(_CONTROL_PREFIX) if lines else text
 
 
 def _build_decision(event: str, fields: Object) -> Decision:

@@ -6,7 +6,7 @@ from typing import Any
 from hookonce.agents._config.entry import COMMAND_KEYS
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
-from hookonce.agents._decode.claude_vocabulary import DETAILS, KEYS, name_table, pick
+from hookonce.agents._decode.claude_vocabulary import DETAILS, KEYS, key_sets, mode_table, name_table, pick
 from hookonce.agents.codex.config import EVENTS, parse, render, trust_entries
 from hookonce.agents.codex.reply import read_reply, reply
 from hookonce.model import Agent, Config, Event, Facts, Object, Result, Tool
@@ -57,10 +57,6 @@ def _result(facts: Facts, name: str) -> Result:
         return tool_calls.shell_result(facts, "shell", _PATCH_EXIT_PATTERN, output)
     is_failure = type(output) is dict and output.get("isError") is True
     return Result(ok=not is_failure, output=output)
-
-
-def _mcp_name(server: str, tool: str) -> str:
-    return f"mcp__{server.replace('-', '_')}__{tool}"
 
 
 def _wrap(flat: Object, event: Event) -> Object:
@@ -132,16 +128,10 @@ AGENT = Agent(
     | name_table("turn_id=turn type=event thread-id=session turn-id=turn"),
     details=pick(DETAILS, "source reason trigger stop_hook_active last_assistant_message agent_transcript_path")
     | {"last-assistant-message": "response", "client": "client"},
-    modes={
-        "default": "agent",
-        "bypassPermissions": "agent",
-        "acceptEdits": "agent",
-        "dontAsk": "agent",
-        "plan": "plan",
-    },
+    modes=mode_table("default bypassPermissions acceptEdits dontAsk"),
     home=".codex",
     transcripts=(".codex/sessions", ".jsonl", {"CODEX_HOME": "sessions"}),
-    signature_keys=(frozenset({"turn_id", "model"}), frozenset({"thread-id", "turn-id"})),
+    signature_keys=key_sets("turn_id model", "thread-id turn-id"),
     quirks=(
         "A hook that was not reviewed, or whose command or timeout changed since, is left out without a word.",
         "An answer with one field too many is refused as a whole, and the tool runs; so is an ask.",
@@ -153,8 +143,8 @@ AGENT = Agent(
         "Hooks run in the environment of a daemon, not of the terminal that asked.",
     ),
     refine=_refine,
-    mcp=lambda native, _: tool_calls.split_mcp_name(native, "mcp__", "__"),
-    mcp_name=_mcp_name,
+    mcp=tool_calls.mcp_splitter("mcp__", "__"),
+    mcp_name=lambda server, tool: f"mcp__{server.replace('-', '_')}__{tool}",
     result=_result,
     wrap=_wrap,
     reply=reply,

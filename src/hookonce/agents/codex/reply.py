@@ -89,7 +89,10 @@ def read_reply(native: str, hook_reply: Reply) -> Decision | None:
     if not text.startswith(("{", "[")):
         return None if native in _JSON_ONLY_EVENTS else Decision(context=text if native in _PLAIN_TEXT_EVENTS else None)
     fields = parse_object(text)
-    return _build_decision(native, fields) if fields is not None and _has_allowed_paths(native, fields) else None
+    if fields is None:
+        return None
+    paths = {path for path, value in _leaf_values(fields) if _NEUTRAL_VALUES.get(path) is not value or value is None}
+    return _build_decision(native, fields) if paths <= _ALLOWED_PATHS[native] else None
 
 
 def _build_decision(native: str, fields: Object) -> Decision | None:
@@ -100,11 +103,6 @@ def _build_decision(native: str, fields: Object) -> Decision | None:
     if native == "PreToolUse" and allows != (value_at(fields, hook_output.INPUT_PATH) is not None):
         return None
     return parse_fields(schema, native, fields)
-
-
-def _has_allowed_paths(native: str, fields: Object) -> bool:
-    paths = {path for path, value in _leaf_values(fields) if _NEUTRAL_VALUES.get(path) is not value or value is None}
-    return paths <= _ALLOWED_PATHS[native]
 
 
 def _leaf_values(fields: Object, parent: KeyPath = ()) -> Iterator[tuple[KeyPath, Any]]:

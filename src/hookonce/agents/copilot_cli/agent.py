@@ -7,9 +7,10 @@ one spelt `PreToolUse` gets snake_case payloads with Claude Code's tool names an
 import re
 from functools import partial
 
+from hookonce.agents._config.entry import HTTP_KEYS
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
-from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, name_table, pick, tool_names
+from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, key_sets, name_table, pick, tool_names
 from hookonce.agents._decode.encoder import to_epoch_ms
 from hookonce.agents.copilot_cli.config import EntryKeys, parse, render
 from hookonce.agents.copilot_cli.reply import camel_event, read_reply, reply
@@ -266,7 +267,7 @@ AGENT = Agent(
     variables={"COPILOT_PROJECT_DIR": "project"} | {"CLAUDE_PROJECT_DIR": "project"},
     home=".copilot",
     transcripts=(".copilot/session-state", ".jsonl", {"COPILOT_HOME": "session-state"}),
-    signature_keys=(frozenset({"sessionId", "toolName", "toolArgs"}), frozenset({"hookName", "permissionSuggestions"})),
+    signature_keys=key_sets("sessionId toolName toolArgs", "hookName permissionSuggestions"),
     quirks=(
         "The spelling of the event in the configuration decides about the payload's keys and tool names.",
         "A preToolUse hook that exits with anything but 0 denies the call; one that times out lets it pass.",
@@ -315,8 +316,7 @@ AGENT = Agent(
         handlers={
             "command": {"type": "type", "command": "command", "platform": _SPELLING.overrides}
             | {"cwd": "cwd", "env": "env", "timeout": "timeoutSec"},
-            "http": {"type": "type", "url": "url", "headers": "headers", "allowed_env": "allowedEnvVars"}
-            | {"timeout": "timeoutSec"},
+            "http": HTTP_KEYS | {"timeout": "timeoutSec"},
         },
         ambiguous={name: ["file_write", "file_edit"] for name in ("str_replace_editor", "apply_patch")},
         switches=(

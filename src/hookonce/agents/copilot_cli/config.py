@@ -16,7 +16,8 @@ from hookonce.agents._config.matchers import full_match
 from hookonce.agents._config.matchers.dialect import TOOL_EVENTS, fits_known_tools, reachability_gaps
 from hookonce.agents._config.matchers.parts import matches_every_tool
 from hookonce.agents._config.points import canonical_event_of, config_of
-from hookonce.agents._config.provider_data import object_of, own_matcher, placement_of, without_keys
+from hookonce.agents._config.provider_data import own_matcher, placement_of, without_keys
+from hookonce.base.jsontext import as_dict
 from hookonce.model import Agent, Gap, HandlerType, Hook, Object, Wording
 
 # The keys of commands; the first of them that an entry has is the command wherever no other key says otherwise.
@@ -196,7 +197,7 @@ def _insert_entry(items: list[Object], placement: Object, matcher: Object, entry
     if placement.get("joined") is True and "hooks" in last and last.get("matcher") == matcher.get("matcher"):
         last["hooks"].append(entry)
         return
-    items.append(without_keys(object_of(placement.get("group")), "matcher", "hooks") | matcher | {"hooks": [entry]})
+    items.append(without_keys(as_dict(placement.get("group")), "matcher", "hooks") | matcher | {"hooks": [entry]})
 
 
 def _render_matcher(

@@ -9,7 +9,7 @@ from msgspec.json import decode as decode_json
 
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
-from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, name_table, pick, tool_names
+from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, key_sets, name_table, pick, tool_names
 from hookonce.agents.cursor.config import TOOL_EVENT_MATCHERS, parse, render
 from hookonce.agents.cursor.reply import read_reply, reply
 from hookonce.base.jsontext import dump
@@ -68,7 +68,12 @@ def _unwrap(payload: Object, event_hint: str | None) -> Object:
 
 
 def _refine(facts: Facts, data: Object, payload: Object) -> None:
-    _fill_defaults(facts, payload)
+    # Most events carry no working directory, and few a session beside the conversation.
+    if not facts.get("cwd"):
+        roots = payload.get("workspace_roots")
+        facts["cwd"] = roots[0] if type(roots) is list and roots else None
+    if "session" not in facts:
+        facts["session"] = payload.get("session_id")
     if facts["kind"] in ("agent_stop", "agent_response"):
         counts = {name: payload[name] for name in _USAGE_FIELDS if type(payload.get(name)) is int}
         facts["usage"] = Usage(**counts) if counts else None
@@ -82,15 +87,6 @@ def _refine(facts: Facts, data: Object, payload: Object) -> None:
     text = payload.get("tool_output") or payload.get("result_json")
     if type(text) is str:
         facts["output"] = _parse_json_text(text)
-
-
-def _fill_defaults(facts: Facts, payload: Object) -> None:
-    """Most events carry no working directory, and few a session beside the conversation."""
-    if not facts.get("cwd"):
-        roots = payload.get("workspace_roots")
-        facts["cwd"] = roots[0] if type(roots) is list and roots else None
-    if "session" not in facts:
-        facts["session"] = payload.get("session_id")
 
 
 def _resolve_parent_session(facts: Facts, data: Object) -> None:
@@ -206,7 +202,7 @@ AGENT = Agent(
     variables={"CURSOR_PROJECT_DIR": "project"} | {"CLAUDE_PROJECT_DIR": "project"},
     home=".cursor",
     transcripts=(".cursor/projects", ".jsonl", {}),
-    signature_keys=(frozenset({"cursor_version"}), frozenset({"conversation_id", "generation_id"})),
+    signature_keys=key_sets("cursor_version", "conversation_id generation_id"),
     quirks=(
         "A shell, MCP or read call fires its own event as well as preToolUse, and only preToolUse has a call id.",
         "An answer that is no valid JSON blocks the action on the six permission events, elsewhere it is ignored.",

@@ -4,10 +4,19 @@ import re
 
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
-from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, name_table, pick
+from hookonce.agents._decode.claude_vocabulary import (
+    DETAILS,
+    EVENTS,
+    KEYS,
+    key_sets,
+    mode_table,
+    name_table,
+    pick,
+    tool_names,
+)
 from hookonce.agents.factory_droid.config import parse, render
 from hookonce.agents.factory_droid.reply import read_reply, reply
-from hookonce.model import Agent, Config, Event, Facts, Object, Result
+from hookonce.model import Agent, Config, Event, Facts, Object
 from hookonce.vocabulary.tools import WRITE_TOOLS
 
 _EXIT_CODE_PATTERN = re.compile(r"\[Process exited with code (-?[0-9]{1,10})\]\s*\Z")
@@ -17,10 +26,6 @@ _TASK_PROMPT_PATTERN = re.compile(r"\A# Task Tool Invocation\s+Subagent type: (\
 def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
     """Three underscores join server and tool; a model may also use the name that it knows from elsewhere."""
     return tool_calls.split_mcp_name(native, "mcp__", "__") or tool_calls.split_mcp_name(native, "", "___")
-
-
-def _result(facts: Facts, name: str) -> Result:
-    return tool_calls.shell_result(facts, name, _EXIT_CODE_PATTERN, facts.get("output"))
 
 
 def _refine(facts: Facts, data: Object, payload: Object) -> None:
@@ -78,21 +83,17 @@ AGENT = Agent(
         EVENTS,
         "PreToolUse PostToolUse UserPromptSubmit Notification Stop SubagentStop PreCompact SessionStart SessionEnd",
     ),
-    tools={
-        "Execute": "shell",
-        "Read": "file_read",
-        "Create": "file_write",
-        "Write": "file_write",  # not its own, but models ask for it and the hook hears of it
-        "Edit": "file_edit",
-        "MultiEdit": "file_edit",
-        "ApplyPatch": "file_edit",
-        "Grep": "search",
-        "Glob": "find",
-        "LS": "find",
-        "WebSearch": "web_search",
-        "FetchUrl": "web_fetch",
-        "Task": "agent",
-    },
+    tools=tool_names(
+        shell="Execute",
+        file_read="Read",
+        file_write="Create Write",  # the latter is not its own, but models ask for it and the hook hears of it
+        file_edit="Edit MultiEdit ApplyPatch",
+        search="Grep",
+        find="Glob LS",
+        web_search="WebSearch",
+        web_fetch="FetchUrl",
+        agent="Task",
+    ),
     arguments={
         "*": {"file_path": "path"},
         "Execute": {"fireAndForget": "background"},
@@ -114,17 +115,17 @@ AGENT = Agent(
         "elapsed_time=duration_ms session_duration_ms=duration_ms message_count estimated_tokens=context_tokens "
         "has_images previous_session_id=previous_session CLAUDE_ENV_FILE=env_file"
     ),
-    modes={"off": "agent", "auto-low": "agent", "auto-medium": "agent", "auto-high": "agent", "spec": "plan"},
+    modes=mode_table("off auto-low auto-medium auto-high", plan="spec"),
     env_markers=("FACTORY_PROJECT_DIR", "DROID_PROJECT_DIR"),
     variables={"FACTORY_PROJECT_DIR": "project", "DROID_PROJECT_DIR": "project"} | {"CLAUDE_PROJECT_DIR": "project"},
     home=".factory",
     transcripts=(".factory/sessions", ".jsonl", {}),
-    signature_keys=(
-        frozenset({"hook_event_name", "CLAUDE_ENV_FILE"}),
-        frozenset({"message_id", "has_images"}),
-        frozenset({"tool_execution_count", "elapsed_time"}),
-        frozenset({"hook_event_name", "session_duration_ms"}),
-        frozenset({"hook_event_name", "task_name", "stop_hook_active"}),
+    signature_keys=key_sets(
+        "hook_event_name CLAUDE_ENV_FILE",
+        "message_id has_images",
+        "tool_execution_count elapsed_time",
+        "hook_event_name session_duration_ms",
+        "hook_event_name task_name stop_hook_active",
     ),
     permission_modes=frozenset({"off", "spec", "auto-low", "auto-medium", "auto-high"}),
     quirks=(
@@ -140,7 +141,7 @@ AGENT = Agent(
     shape_readers={"ApplyPatch": tool_calls.shape_patch, "Glob": _shape_globs},
     mcp=_mcp,
     mcp_name="{}___{}".format,
-    result=_result,
+    result=tool_calls.shell_result_reader(_EXIT_CODE_PATTERN),
     wrap=_wrap,
     reply=reply,
     read_reply=read_reply,

@@ -9,7 +9,8 @@ from hookonce.agents._config.matchers.alternation import ALTERNATION, explain_mi
 from hookonce.agents._config.matchers.dialect import TOOL_EVENTS, reusable_matcher
 from hookonce.agents._config.matchers.parts import parts_of
 from hookonce.agents._config.points import config_of
-from hookonce.agents._config.provider_data import add_placement, object_of, own_keys, placement_of, without_keys
+from hookonce.agents._config.provider_data import add_placement, own_keys, placement_of, without_keys
+from hookonce.base.jsontext import as_dict
 from hookonce.model import Agent, Gap, Hook, Object, Wording
 
 _DISABLED_KEY, _SHOW_OUTPUT_KEY = "hooksDisabled", "showHookOutput"  # settings that stand among the events
@@ -37,24 +38,22 @@ def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
 def _events(agent: Agent, document: Object) -> Object:
     """The events of a bare file: known ones, and others that hold groups; a settings file may hold other lists."""
     names = {*agent.events, _DISABLED_KEY, _SHOW_OUTPUT_KEY}
-    return {key: value for key, value in document.items() if key in names or _has_group(value)}
-
-
-def _has_group(items: Any) -> bool:
-    return type(items) is list and any(type(object_of(item).get("hooks")) is list for item in items)
+    lists = {key: items for key, items in document.items() if type(items) is list}
+    grouped = {key for key, items in lists.items() if any(type(as_dict(item).get("hooks")) is list for item in items)}
+    return {key: value for key, value in document.items() if key in names | grouped}
 
 
 def _wrap_flat_entries(items: Any) -> Any:
     """A list of groups in which an entry without a group has one, with our mark on it."""
     if type(items) is not list:
         return items
-    flat = [item for item in items if type(object_of(item).get("command")) is str and "hooks" not in item]
+    flat = [item for item in items if type(as_dict(item).get("command")) is str and "hooks" not in item]
     return [{"hooks": [item], _FLAT_KEY: True} if item in flat else item for item in items]
 
 
 def _read_settings(value: Any) -> Object:
     """The settings among events, but for the one that turns hooks off: no manifest shall carry that."""
-    table = object_of(value)
+    table = as_dict(value)
     settings = {key: table[key] for key in (_DISABLED_KEY, _SHOW_OUTPUT_KEY) if type(table.get(key)) is bool}
     return without_keys(settings, _DISABLED_KEY) if settings.get(_DISABLED_KEY) else settings
 

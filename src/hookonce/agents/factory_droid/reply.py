@@ -53,7 +53,9 @@ def read_reply(native: str, hook_reply: Reply) -> Decision | None:
     if decision.proceed is False:
         return decision
     if hook_reply.code == _STOP_EXIT_CODE and native in _DENIABLE_EVENTS | {_AFTER_TOOL}:
-        return _stop_decision(native, hook_reply.stderr.strip())
+        reason = hook_reply.stderr.strip()
+        is_denial = native in _EXIT_CODE_ONLY_EVENTS
+        return parse_denial(reason) if is_denial else Decision(proceed=False, reason=reason or None)
     if decision.outcome == "deny":
         return decision
     if hook_reply.code == DENY_EXIT_CODE:
@@ -84,10 +86,6 @@ def _prompt_decision(decision: Decision, fields: Object) -> Decision:
         return Decision(outcome="deny", reason=decision.reason or (message if type(message) is str else None))
     prompt = (decision.updated_input or {}).get("prompt")
     return replace(decision, updated_input={"prompt": prompt} if type(prompt) is str else None)
-
-
-def _stop_decision(native: str, reason: str) -> Decision:
-    return parse_denial(reason) if native in _EXIT_CODE_ONLY_EVENTS else Decision(proceed=False, reason=reason or None)
 
 
 def _exit_code_decision(native: str, reason: str, decision: Decision) -> Decision | None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
-from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, pick, tool_names
+from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, key_sets, pick, tool_names
 from hookonce.agents.gemini_cli.config import parse, render
 from hookonce.agents.gemini_cli.reply import read_reply, reply
 from hookonce.base.jsontext import as_dict, drop_none
@@ -25,6 +25,11 @@ _USAGE_KEYS = {
     "cachedContentTokenCount": "cache_read_tokens",
     "thoughtsTokenCount": "reasoning_tokens",
     "totalTokenCount": "total_tokens",
+}
+_FILES = {
+    "user": "~/.gemini/settings.json",
+    "project": ".gemini/settings.json",
+    "managed": "/etc/gemini-cli/settings.json",
 }
 _MCP_NAME_KEYS = ("server_name", "tool_name")
 
@@ -227,7 +232,7 @@ AGENT = Agent(
     | {"CLAUDE_PROJECT_DIR": "project"},
     home=".gemini",
     transcripts=(".gemini/tmp", ".jsonl", {"GEMINI_CLI_HOME": ".gemini/tmp"}),
-    signature_keys=(frozenset({"llm_request"}), frozenset({"mcp_context"}), frozenset({"prompt_response"})),
+    signature_keys=key_sets("llm_request", "mcp_context", "prompt_response"),
     quirks=(
         "PreCompress comes before every model call; only trigger manual is news.",
         "AfterModel comes for every streamed piece of an answer.",
@@ -249,8 +254,7 @@ AGENT = Agent(
     read_reply=read_reply,
     config=Config(
         repairable=True,
-        files={"user": "~/.gemini/settings.json", "project": ".gemini/settings.json"}
-        | {"managed": "/etc/gemini-cli/settings.json"},
+        files=_FILES,
         reads={
             "user": ("~/.gemini/extensions/*/hooks/hooks.json",),
             "managed": ("/etc/gemini-cli/system-defaults.json", "/Library/Application Support/GeminiCli/settings.json"),
@@ -275,10 +279,7 @@ AGENT = Agent(
         timeout=60,
         handlers={"command": {"type": "type", "command": "command", "timeout": "timeout", "env": "env"}},
         excluded_tools=frozenset({"search_file_content"}),
-        switches=tuple(
-            (file, ("hooksConfig", "enabled"), False)
-            for file in ("~/.gemini/settings.json", ".gemini/settings.json", "/etc/gemini-cli/settings.json")
-        ),
+        switches=tuple((file, ("hooksConfig", "enabled"), False) for file in _FILES.values()),
         trust="Trust the folder: in one that Gemini CLI does not trust no hook runs, not even your own, "
         "while tools still do.",
     ),

@@ -12,8 +12,9 @@ from hookonce.agents._config.groups import map_entries
 from hookonce.agents._config.matchers import aliases
 from hookonce.agents._config.matchers.aliases import WordMeaning
 from hookonce.agents._config.points import config_of
-from hookonce.agents._config.provider_data import object_of, own_keys, placement_of, with_provider_data, without_keys
+from hookonce.agents._config.provider_data import own_keys, placement_of, with_provider_data, without_keys
 from hookonce.base import invocation
+from hookonce.base.jsontext import as_dict
 from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
 
 _FLAT_LIST_NOTE = "a list of hooks is a shape that was published and that no Gemini CLI reads"
@@ -88,7 +89,7 @@ def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
 
 def events_of(document: Object) -> Object:
     """What a document has under `hooks`, without settings."""
-    return without_keys(object_of(document.get("hooks")), *_SETTING_KEYS)
+    return without_keys(as_dict(document.get("hooks")), *_SETTING_KEYS)
 
 
 def parse_events(agent: Agent, events: Object, meaning: WordMeaning) -> tuple[list[Hook], list[Gap]]:

@@ -37,15 +37,12 @@ _MESSAGE_KEY = "systemMessage"
 def reply(native: str, decision: Decision, native_input: Object | None) -> Reply:
     """Write the decision as an object, never with an exit code."""
     if type(decision.updated_output) is str:
-        decision = replace(decision, updated_output=_build_llm_response(decision.updated_output))
+        candidate = {"content": {"role": "model", "parts": [decision.updated_output]}, "finishReason": "STOP"}
+        decision = replace(decision, updated_output={"candidates": [candidate]})
     fields = build_fields(_SCHEMAS.get(native, _NO_STOP_SCHEMA), native, decision, native_input)
     if "decision" in fields:
         fields[_MESSAGE_KEY] = "\n".join(text for text in (fields["reason"], decision.system_message) if text)
     return json_reply(fields)
-
-
-def _build_llm_response(text: str) -> Object:
-    return {"candidates": [{"content": {"role": "model", "parts": [text]}, "finishReason": "STOP"}]}
 
 
 def read_reply(native: str, hook_reply: Reply) -> Decision | None:
@@ -54,15 +51,11 @@ def read_reply(native: str, hook_reply: Reply) -> Decision | None:
     if not text or hook_reply.code < 0:
         return None if hook_reply.code else Decision()
     try:
-        fields = _parse_nested_json(load(text))
+        fields: Json = load(text)
+        fields = load(fields) if type(fields) is str else fields  # an object may come as the JSON text of one
     except (ValueError, RecursionError):
         return _parse_plain_text(native, text, hook_reply.code)
     return _build_decision(native, fields) if type(fields) is dict else None
-
-
-def _parse_nested_json(value: Json) -> Json:
-    """An object may come as the JSON text of one."""
-    return load(value) if type(value) is str else value
 
 
 def _parse_plain_text(native: str, text: str, code: int) -> Decision | None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
-from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, name_table, pick, tool_names
+from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, key_sets, name_table, pick, tool_names
 from hookonce.agents._decode.tool_calls import decode_batch
 from hookonce.agents.kiro.config import parse, render
 from hookonce.agents.kiro.encode import wrap
@@ -160,11 +160,7 @@ AGENT = Agent(
     env_markers=("KIRO_SESSION_ID",),
     home=".kiro",
     transcripts=(".kiro/sessions", ".jsonl", {}),
-    signature_keys=(
-        frozenset({"toolName", "toolSuccess"}),
-        frozenset({"spec_name", "task_name"}),
-        frozenset({"hook_event_name", "hook_events"}),
-    ),
+    signature_keys=key_sets("toolName toolSuccess", "spec_name task_name", "hook_event_name hook_events"),
     quirks=(
         "The IDE before 1.0 hands the payload over in the variable USER_PROMPT; its stdin never ends, so a read hangs.",
         "A tool is stopped by exit 2 with the reason on stderr alone; JSON on stdout counts for nothing since 1.0.",

@@ -21,7 +21,6 @@ from hookonce.agents._config.matchers.dialect import TOOL_EVENTS, is_exact, reus
 from hookonce.agents._config.points import canonical_event_of, config_event_of, config_events, config_of
 from hookonce.agents._config.provider_data import (
     add_placement,
-    object_of,
     own_keys,
     own_matcher,
     placement_of,
@@ -29,7 +28,7 @@ from hookonce.agents._config.provider_data import (
     without_keys,
 )
 from hookonce.agents.kiro.matcher import KIRO_DIALECT, from_kinds, from_selector
-from hookonce.base.jsontext import dump
+from hookonce.base.jsontext import as_dict, dump
 from hookonce.model import Agent, Gap, Handler, Hook, Json, Object, Wording
 
 GENERATION_KEY = "generation"  # the key of our place that tells them apart
@@ -140,7 +139,7 @@ def _render_agent_entry(agent: Agent, hook: Hook, event: str, wording: Wording) 
         entry["timeout_ms"] = round(seconds * _MS_PER_S)
     if (text := own_matcher(agent, hook)) is not None:
         entry["matcher"] = text
-    return entry | object_of(placement.get("more"))
+    return entry | as_dict(placement.get("more"))
 
 
 def _render_hook_file(agent: Agent, hook: Hook, wording: Wording) -> Object | None:
@@ -152,7 +151,7 @@ def _render_hook_file(agent: Agent, hook: Hook, wording: Wording) -> Object | No
     kind = flat.pop("type")
     action: Object = {"type": next(native for native, handler_type in _HANDLER_TYPES.items() if handler_type == kind)}
     action |= {name: flat.pop(name) for name in (key, "timeout") if name in flat}
-    more, when, then = (object_of(placement.get(name)) for name in ("more", "when", "then"))
+    more, when, then = (as_dict(placement.get(name)) for name in ("more", "when", "then"))
     title = {} if hook.name is None else {"name": hook.name}
     return more | flat | title | {"when": when | {"type": event}, "then": then | action}
 
@@ -231,7 +230,7 @@ def render(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tup
     entry_slots = [_render_entry(agent, index, hook, wording, gaps) for index, hook in current_hooks]
     entries = [entry for entry in entry_slots if entry is not None]
     head = placement_of(agent, current_hooks[0][1]).get("document") if entries else None
-    return object_of(head) | {"version": _VERSION, "hooks": entries}, gaps
+    return as_dict(head) | {"version": _VERSION, "hooks": entries}, gaps
 
 
 def _hook_signatures(hooks: list[Hook]) -> list[bytes]:
@@ -305,4 +304,4 @@ def _render_action(agent: Agent, hook: Hook, native: str, wording: Wording) -> O
         action["timeout"] = flat.pop("timeout")
     hidden_keys = _MAPPED_KEYS | set(TEXT_KEYS.values()) | ({"enabled"} if flat.get("enabled") is False else set())
     hidden_keys |= {"timeout"} if not hook.handler.timeout and is_positive_seconds(flat.get("timeout")) else set()
-    return {"action": object_of(placement.get("action")) | action} | without_keys(flat, *hidden_keys)
+    return {"action": as_dict(placement.get("action")) | action} | without_keys(flat, *hidden_keys)

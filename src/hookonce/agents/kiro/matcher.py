@@ -160,13 +160,11 @@ def from_kinds(agent: Agent, kinds: Any) -> Json:
     kind_names = [kind for kind in kinds if type(kind) is str] if type(kinds) is list else []
     if not kind_names or not MATCH_ALL_TEXTS.isdisjoint(kind_names):
         return None
-    return join_parts([part for kind in kind_names for part in _kind_parts(agent, kind)])
-
-
-def _kind_parts(agent: Agent, kind: str) -> list[Json]:
-    if kind in _TOOL_KINDS:
-        return _TOOL_KINDS[kind]
-    return [{"pattern": kind}] if kind.startswith("@") else parts_of(from_pattern(agent, kind))
+    parts: list[Json] = []
+    for kind in kind_names:
+        pattern = {"pattern": kind} if kind.startswith("@") else from_pattern(agent, kind)
+        parts += _TOOL_KINDS.get(kind) or parts_of(pattern)
+    return join_parts(parts)
 
 
 def _escape(text: str) -> str:

@@ -6,17 +6,16 @@ Both forms are flattened to one object with the keys of the agent's table.
 
 import re
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
-from hookonce.agents._config.generated_code import SPAWN_CAPABILITIES, SPAWN_HANDLERS, parse, render
+from hookonce.agents._config.generated_code import plugin_config
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
-from hookonce.agents._decode.claude_vocabulary import name_table, tool_names
+from hookonce.agents._decode.claude_vocabulary import key_sets, name_table, tool_names
 from hookonce.agents.opencode.encode import wrap
 from hookonce.agents.opencode.reply import read_reply, reply
 from hookonce.base.jsontext import as_dict
-from hookonce.model import Agent, Config, Facts, Object, Result, Usage
+from hookonce.model import Agent, Facts, Object, Result, Usage
 from hookonce.vocabulary.events import FILE_EVENTS_BY_CHANGE
 
 _NON_TOOL_PERMISSIONS = frozenset({"external_directory", "doom_loop"})
@@ -214,9 +213,8 @@ _CONFIG_EVENTS: dict[str, str] = (
     | _FUNCTION_EVENTS
 )
 _PLUGIN_FOLDERS = ("plugin", "plugins")
-_NON_EVENT_FUNCTIONS = frozenset(
-    {"auth", "config", "provider", "tool"}
-)  # of a plugin: they become the agent's own, and are no events
+# Functions of a plugin that become the agent's own, and are no events.
+_NON_EVENT_FUNCTIONS = frozenset({"auth", "config", "provider", "tool"})
 _SUBAGENT_EVENTS = {"session_start": "subagent_start", "agent_stop": "subagent_stop"}  # of a session that has a parent
 _BUILTIN_SUBAGENTS = frozenset({"general", "explore"})  # built in, and never the one that the user talks to
 _BUILTIN_UNDERSCORE_TOOLS = frozenset({"plan_enter", "plan_exit"})
@@ -268,10 +266,6 @@ def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
         if native.startswith(prefix) and native != prefix:
             return server, native[len(prefix) :]
     return None
-
-
-def _mcp_name(server: str, tool: str) -> str:
-    return tool if server == "?" else _UNSAFE_CHARACTERS.sub("_", f"{server}_{tool}")
 
 
 def _result(facts: Facts, name: str) -> Result:
@@ -332,7 +326,7 @@ AGENT = Agent(
     ),
     modes={"build": "agent", "plan": "plan"},
     env_markers=("OPENCODE_PID",),
-    signature_keys=(frozenset({"hook", "input"}),),
+    signature_keys=key_sets("hook input"),
     quirks=(
         "A hook denies by throwing; it can neither ask nor grant, and the typed permission.ask is never called.",
         "A plugin that fails to load is dropped without a word, and --pure leaves out all of them.",
@@ -346,16 +340,15 @@ AGENT = Agent(
     refine=_refine,
     shape_readers={"apply_patch": tool_calls.shape_patch},
     mcp=_mcp,
-    mcp_name=_mcp_name,
+    mcp_name=lambda server, tool: tool if server == "?" else _UNSAFE_CHARACTERS.sub("_", f"{server}_{tool}"),
     result=_result,
     recognise=_recognise,
     wrap=wrap,
     reply=reply,
     read_reply=read_reply,
-    config=Config(
+    config=plugin_config(
+        lambda native: native not in _NON_EVENT_FUNCTIONS,
         files={"user": "~/.config/opencode/plugin/hookonce.js", "project": ".opencode/plugin/hookonce.js"},
-        render=partial(render, is_called=lambda native: native not in _NON_EVENT_FUNCTIONS),
-        parse=parse,
         points={
             "tool.execute.before": point("prevent rewrite"),
             "tool.execute.after": point("prevent context output"),  # an error stands for the result; the tool has run
@@ -374,18 +367,10 @@ AGENT = Agent(
             "tui.toast.show": point(install="opt-in", why="is about what is shown"),
         },
         events=_CONFIG_EVENTS,
-        language="code",
         reads={
             "user": tuple(f"~/.config/opencode/{folder}/*.{end}" for folder in _PLUGIN_FOLDERS for end in ("js", "ts")),
             "project": tuple(f".opencode/{folder}/*.{end}" for folder in _PLUGIN_FOLDERS for end in ("js", "ts")),
         },
         programs=("opencode",),
-        capabilities=SPAWN_CAPABILITIES,
-        matching="none of its own; the plugin compares names, and patterns of the plain kind",
-        timeout=30,
-        handlers=SPAWN_HANDLERS,
-        fail_closed_key=("on_failure", "closed"),
-        ambiguous={"apply_patch": ["file_write", "file_edit"]},
-        silence="{}",
     ),
 )

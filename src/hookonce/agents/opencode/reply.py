@@ -8,37 +8,31 @@ from hookonce.base.jsontext import dump
 from hookonce.model import Decision, Json, Object, Reply
 
 _AFTER_TOOL = "tool.execute.after"
-_DENY_ONLY = AssignmentTarget(can_deny=True)
 _TARGETS = {
     "tool.execute.before": AssignmentTarget(can_deny=True, input="args"),
     _AFTER_TOOL: AssignmentTarget(can_deny=True, context="output.-", output="output"),
     # Beside the message stands what the system prompt is to hold for it.
     "chat.message": AssignmentTarget(can_deny=True, context="message.system"),
-    "command.execute.before": _DENY_ONLY,
-    "chat.params": _DENY_ONLY,
-    "chat.headers": _DENY_ONLY,
-    "experimental.chat.messages.transform": _DENY_ONLY,
     "experimental.chat.system.transform": AssignmentTarget(can_deny=True, context="system.-"),
     "experimental.session.compacting": AssignmentTarget(context="context.-"),
     "experimental.text.complete": AssignmentTarget(output="text"),
 }
+_DENY_EVENTS = ("command.execute.before", "chat.params", "chat.headers", "experimental.chat.messages.transform")
+_TARGETS |= dict.fromkeys(_DENY_EVENTS, AssignmentTarget(can_deny=True))
 
 
 def reply(native: str, decision: Decision, native_input: Object | None) -> Reply:
     """Write the decision for the plugin to carry out."""
     assignments = plugin_assignments.build_assignments(_TARGETS.get(native, AssignmentTarget()), decision, native_input)
     if native == _AFTER_TOOL and "output" in assignments:
+        # Built-in tools return a text and MCP tools a list of parts; neither reads the other's field.
         output = assignments.pop("output")
-        assignments = _result_assignments(output) | assignments
+        text = output if type(output) is str else dump(output).decode()
+        content = output if type(output) is list else _text_parts(text)
+        assignments = {"output": text, "content": content} | assignments
     if native == _AFTER_TOOL and "output.-" in assignments:
         assignments["content.-"] = _text_parts(assignments["output.-"])[0]
     return plugin_assignments.build_plugin_reply(decision, assignments)
-
-
-def _result_assignments(output: Json) -> Object:
-    """Built-in tools return a text and MCP tools a list of parts; neither reads the other's field."""
-    text = output if type(output) is str else dump(output).decode()
-    return {"output": text, "content": output if type(output) is list else _text_parts(text)}
 
 
 def _text_parts(text: Json) -> list[Json]:

@@ -3,10 +3,19 @@
 import re
 from typing import Any
 
-from hookonce.agents._config.entry import COMMAND_KEYS
+from hookonce.agents._config.entry import COMMAND_KEYS, HTTP_KEYS, PROMPT_KEYS, TIMEOUT_KEYS
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
-from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, name_table, pick, tool_names
+from hookonce.agents._decode.claude_vocabulary import (
+    DETAILS,
+    EVENTS,
+    KEYS,
+    key_sets,
+    mode_table,
+    name_table,
+    pick,
+    tool_names,
+)
 from hookonce.agents._decode.tool_calls import decode_batch
 from hookonce.agents.qwen_code.config import parse, render
 from hookonce.agents.qwen_code.reply import read_reply, reply
@@ -23,7 +32,11 @@ _REPORT_PREFIXES = ("Command: ", "Tool output was too large and has been truncat
 _CANCEL_PREFIXES = ("Command was cancelled", "Command timed out")
 _MAX_TOOL_NAME_CHARS = 63
 _BUS_TIMEOUT_S = 60  # until the agent stops waiting for an answer on its own bus, whatever a hook's timeout says
-_TIMEOUT_KEYS = {"timeout": "timeout", "status_message": "statusMessage"}
+_FILES = {
+    "user": "~/.qwen/settings.json",
+    "project": ".qwen/settings.json",
+    "managed": "/etc/qwen-code/settings.json",
+}
 _UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9_-]")
 _HASH_SUFFIX_PATTERN = re.compile(r"(.+)_[01][0-9a-z]{6}")  # 32 bits in base 36, as unsafe or long names carry them
 
@@ -187,27 +200,15 @@ AGENT = Agent(
         "agent_transcript_path error_details is_interrupt message title notification_type permission_suggestions "
         "file_path memory_type load_reason command_name command_args message_id",
     ),
-    modes={
-        "default": "agent",
-        "auto_edit": "agent",
-        "auto-edit": "agent",
-        "auto": "agent",
-        "yolo": "agent",
-        "plan": "plan",
-    },
+    modes=mode_table("default auto_edit auto-edit auto yolo"),
     env_markers=("QWEN_PROJECT_DIR", "QWEN_CODE_SESSION_ID", "QWEN_CODE_PROJECT_DIR"),
     variables={"QWEN_PROJECT_DIR": "project", "QWEN_CODE_SESSION_ID": "session", "GEMINI_PROJECT_DIR": "project"}
     | {"CLAUDE_PROJECT_DIR": "project"},
     home=".qwen",
     transcripts=(".qwen/projects", ".jsonl", {"QWEN_RUNTIME_DIR": "projects", "QWEN_HOME": "projects"}),
     ends="sometimes",  # not where it was given its prompt on the command line
-    signature_keys=(
-        frozenset({"tool_call_id"}),
-        frozenset({"submitted_prompt"}),
-        frozenset({"timestamp", "permission_mode"}),
-        frozenset({"displayed_text"}),
-        frozenset({"crons"}),
-        frozenset({"todo_id"}),
+    signature_keys=key_sets(
+        "tool_call_id", "submitted_prompt", "timestamp permission_mode", "displayed_text", "crons", "todo_id"
     ),
     permission_modes=frozenset({"auto_edit", "auto-edit", "yolo"}),
     quirks=(
@@ -230,11 +231,7 @@ AGENT = Agent(
     read_reply=read_reply,
     config=Config(
         repairable=True,
-        files={
-            "user": "~/.qwen/settings.json",
-            "project": ".qwen/settings.json",
-            "managed": "/etc/qwen-code/settings.json",
-        },
+        files=_FILES,
         reads={
             "managed": ("/etc/qwen-code/system-defaults.json", "/Library/Application Support/QwenCode/settings.json")
         },
@@ -265,15 +262,11 @@ AGENT = Agent(
         timeout=60,
         handlers={
             "command": {"type": "type", "env": "env"} | COMMAND_KEYS,
-            "http": {"type": "type", "url": "url", "headers": "headers", "allowed_env": "allowedEnvVars"}
-            | _TIMEOUT_KEYS,
-            "prompt": {"type": "type", "prompt": "prompt", "model": "model"} | _TIMEOUT_KEYS,
+            "http": HTTP_KEYS | TIMEOUT_KEYS,
+            "prompt": PROMPT_KEYS | TIMEOUT_KEYS,
         },
         excluded_tools=frozenset({"replace", "task"}),
-        switches=tuple(
-            (file, ("disableAllHooks",), True)
-            for file in ("~/.qwen/settings.json", ".qwen/settings.json", "/etc/qwen-code/settings.json")
-        ),
+        switches=tuple((file, ("disableAllHooks",), True) for file in _FILES.values()),
         trust="Nothing by default; where security.folderTrust is on, no hook runs in a folder that is not trusted.",
     ),
 )

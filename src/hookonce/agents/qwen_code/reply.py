@@ -14,27 +14,20 @@ _PERMISSION = hook_output.PERMISSION._replace(words={"deny": "deny", "ask": "ask
 _TOP_DECISION = hook_output.BLOCK._replace(words={"deny": "deny", "block": "deny", "ask": "ask"})
 _BLOCK = hook_output.BLOCK._replace(words={"block": "deny", "deny": "deny"}, requires_reason=True)
 _LENIENT_SCHEMA = ReplySchema(proceed=None, requires_event_name=False, strict=False)
-_BLOCK_SCHEMA, _CONTEXT_SCHEMA = (
-    _LENIENT_SCHEMA._replace(outcomes=(_BLOCK, hook_output.CONTINUE)),
-    _LENIENT_SCHEMA._replace(context=hook_output.CONTEXT_PATH),
-)
+_BLOCK_SCHEMA = _LENIENT_SCHEMA._replace(outcomes=(_BLOCK, hook_output.CONTINUE))
+_CONTEXT_SCHEMA = _LENIENT_SCHEMA._replace(context=hook_output.CONTEXT_PATH)
 _SCHEMAS = {
     "PreToolUse": _LENIENT_SCHEMA._replace(outcomes=(_PERMISSION, _TOP_DECISION, hook_output.CONTINUE)),
     "PermissionRequest": _LENIENT_SCHEMA._replace(
         outcomes=(hook_output.PERMISSION_REQUEST,), input=hook_output.REQUEST_INPUT_PATH
     ),
     "PostToolUse": _CONTEXT_SCHEMA._replace(outcomes=(hook_output.CONTINUE,)),
-    "PostToolUseFailure": _CONTEXT_SCHEMA,
-    "PostToolBatch": _BLOCK_SCHEMA,
     "UserPromptSubmit": _CONTEXT_SCHEMA._replace(outcomes=(_BLOCK,), proceed=("continue",)),
-    "UserPromptExpansion": _BLOCK_SCHEMA,
-    "SessionStart": _CONTEXT_SCHEMA,
-    "Stop": _BLOCK_SCHEMA,
-    "SubagentStop": _BLOCK_SCHEMA,
-    "PreCompact": _CONTEXT_SCHEMA,
-    "TodoCreated": _BLOCK_SCHEMA,
-    "TodoCompleted": _BLOCK_SCHEMA,
 }
+_BLOCK_EVENTS = ("PostToolBatch", "UserPromptExpansion", "Stop", "SubagentStop", "TodoCreated", "TodoCompleted")
+_SCHEMAS |= dict.fromkeys(_BLOCK_EVENTS, _BLOCK_SCHEMA)
+_SCHEMAS |= dict.fromkeys(("PostToolUseFailure", "SessionStart", "PreCompact"), _CONTEXT_SCHEMA)
+_DENIABLE_OUTCOMES = {_TOP_DECISION.outcome, hook_output.PERMISSION_REQUEST.outcome}
 _PLAIN_TEXT_EVENTS = frozenset({"UserPromptSubmit", "SessionStart"})  # plain text is told to the model
 
 
@@ -56,18 +49,12 @@ def read_reply(native: str, hook_reply: Reply) -> Decision | None:
     if fields is not None:
         return parse_fields(_SCHEMAS.get(native, _LENIENT_SCHEMA), native, fields)
     if is_denial:
-        return Decision(outcome="deny", reason=text) if _is_deniable(native) else None
+        # Not where only the turn can be ended.
+        outcomes = {field.outcome for field in _SCHEMAS.get(native, _LENIENT_SCHEMA).outcomes}
+        return Decision(outcome="deny", reason=text) if outcomes & _DENIABLE_OUTCOMES else None
     if hook_reply.code or _is_json(text):
         return None
     return text_context(native, hook_reply.stdout.strip(), _PLAIN_TEXT_EVENTS)
-
-
-def _is_deniable(native: str) -> bool:
-    """Whether exit code 2 denies: not where only the turn can be ended."""
-    return bool(
-        {_TOP_DECISION.outcome, hook_output.PERMISSION_REQUEST.outcome}
-        & {field.outcome for field in _SCHEMAS.get(native, _LENIENT_SCHEMA).outcomes}
-    )
 
 
 def _is_json(text: str) -> bool:

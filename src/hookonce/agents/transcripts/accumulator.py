@@ -99,10 +99,6 @@ class TranscriptAccumulator:
         """Note the time of input that the model will answer."""
         self.memory.asked = time or self.memory.asked
 
-    def note_retries(self, retries: int | None) -> None:
-        """Note the number of failed attempts of the next model call."""
-        self.memory.retries = retries
-
     def add_model_call(self, call: ModelCall, *, is_complete: bool = True, has_ask_time: bool = True) -> None:
         """Add a model call; an incomplete one is held until it is complete or another one begins.
 

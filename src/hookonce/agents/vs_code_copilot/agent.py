@@ -7,7 +7,7 @@ from functools import partial
 
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
-from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, name_table, pick, tool_names
+from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, key_sets, name_table, pick, tool_names
 from hookonce.agents.copilot_cli.config import EntryKeys, parse, render
 from hookonce.agents.vs_code_copilot.reply import read_reply, reply
 from hookonce.base.jsontext import drop_none
@@ -117,7 +117,7 @@ AGENT = Agent(
     ),
     details=pick(DETAILS, "source trigger custom_instructions stop_hook_active") | name_table("initial_prompt"),
     home=_TRANSCRIPT_FOLDER,
-    signature_keys=(frozenset({"hookEventName", "sessionId"}),),
+    signature_keys=key_sets("hookEventName sessionId"),
     quirks=(
         "Matchers are read and then ignored: every hook of an event runs for every tool.",
         "A block on Stop is nested in hookSpecificOutput, on SubagentStop it stands at the top level.",

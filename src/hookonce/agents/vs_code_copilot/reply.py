@@ -9,16 +9,10 @@ from typing import Any
 
 from hookonce.agents._reply import hook_output
 from hookonce.agents._reply.answer import DENY_EXIT_CODE, json_reply, parse_object
-from hookonce.agents._reply.hook_output import OutcomeField, ReplySchema, build_fields, parse_fields, value_at
+from hookonce.agents._reply.hook_output import ReplySchema, build_fields, parse_fields, value_at
 from hookonce.model import Decision, Object, Reply
 
 _BLOCK = hook_output.BLOCK._replace(requires_reason=True)
-_NESTED_BLOCK = OutcomeField(
-    (hook_output.HOOK_OUTPUT_KEY, "decision"),
-    (hook_output.HOOK_OUTPUT_KEY, "reason"),
-    {"block": "deny"},
-    requires_reason=True,
-)
 _LENIENT_SCHEMA = ReplySchema(suppress=None, requires_event_name=False, strict=False)
 _SCHEMAS = {
     "PreToolUse": _LENIENT_SCHEMA._replace(
@@ -28,7 +22,7 @@ _SCHEMAS = {
     "UserPromptSubmit": _LENIENT_SCHEMA._replace(
         outcomes=(hook_output.CONTINUE, _BLOCK), context=hook_output.CONTEXT_PATH, proceed=None
     ),
-    "Stop": _LENIENT_SCHEMA._replace(outcomes=(_NESTED_BLOCK,)),
+    "Stop": _LENIENT_SCHEMA._replace(outcomes=(hook_output.NESTED_BLOCK,)),
     "SubagentStop": _LENIENT_SCHEMA._replace(outcomes=(_BLOCK,)),
     "SessionStart": _LENIENT_SCHEMA._replace(context=hook_output.CONTEXT_PATH),
     "SubagentStart": _LENIENT_SCHEMA._replace(context=hook_output.CONTEXT_PATH),

@@ -2,8 +2,8 @@
 
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
-from hookonce.agents._decode.claude_vocabulary import DETAILS, name_table, pick
-from hookonce.agents.windsurf.config import parse, render
+from hookonce.agents._decode.claude_vocabulary import DETAILS, key_sets, name_table, pick
+from hookonce.agents.windsurf.config import EVENT_MATCHERS, EVENT_PREFIXES, parse, render
 from hookonce.agents.windsurf.encode import wrap
 from hookonce.agents.windsurf.reply import read_reply, reply
 from hookonce.model import Agent, Config, Facts, Object, Result
@@ -65,15 +65,8 @@ AGENT = Agent(
     proof="documented",
     vendor="com.windsurf",
     encodes=True,
-    events={
-        "pre_read_code": "before_tool_execute",
-        "pre_write_code": "before_tool_execute",
-        "pre_run_command": "before_tool_execute",
-        "pre_mcp_tool_use": "before_tool_execute",
-        "post_read_code": "after_tool_execute",
-        "post_write_code": "after_tool_execute",
-        "post_run_command": "after_tool_execute",
-        "post_mcp_tool_use": "after_tool_execute",
+    events={prefix + action: kind for kind, prefix in EVENT_PREFIXES.items() for action in EVENT_MATCHERS}
+    | {
         "pre_user_prompt": "before_prompt",
         "post_cascade_response": "agent_stop",
         "post_cascade_response_with_transcript": "agent_stop",
@@ -88,7 +81,7 @@ AGENT = Agent(
     ),
     details=pick(DETAILS, "worktree_path") | {"response": "response", "root_workspace_path": "root_workspace"},
     home=".windsurf",
-    signature_keys=(frozenset({"agent_action_name"}),),
+    signature_keys=key_sets("agent_action_name"),
     quirks=(
         "Only the exit code counts: 2 on a pre_ event blocks and shows stderr to the agent, all else lets it pass.",
         "Nothing printed is ever parsed, so a hook can neither ask nor rewrite nor add context.",
@@ -118,12 +111,8 @@ AGENT = Agent(
         programs=("windsurf",),
         render=render,
         parse=parse,
-        points={
-            "pre_read_code": point("prevent"),
-            "pre_write_code": point("prevent"),
-            "pre_run_command": point("prevent"),
-            "pre_mcp_tool_use": point("prevent"),
-            "pre_user_prompt": point("prevent"),
+        points={f"pre_{action}": point("prevent") for action in (*EVENT_MATCHERS, "user_prompt")}
+        | {
             "post_cascade_response_with_transcript": point(
                 install="opt-in", why="comes with post_cascade_response and makes Cascade keep transcripts on disk"
             ),

@@ -55,7 +55,7 @@ def fold_lists(lists: dict[str, list[EntryKey]]) -> list[tuple[EntryKey, list[st
 
 
 # what follows pre_ or post_ in an event's name → the canonical matcher that it stands for
-_EVENT_MATCHERS: dict[str, Json] = {
+EVENT_MATCHERS: dict[str, Json] = {
     "read_code": "file_read",
     "write_code": ["file_write", "file_edit"],
     "run_command": "shell",
@@ -69,7 +69,7 @@ def _is_about_kind(kind: str, matcher: Json) -> bool:
         return any(_is_about_kind(kind, part) for part in matcher)
     if type(matcher) is dict and "mcp" in matcher:
         return kind == "mcp_tool_use"
-    tools = parts_of(_EVENT_MATCHERS[kind])
+    tools = parts_of(EVENT_MATCHERS[kind])
     if (pattern := pattern_of(matcher)) is None:
         return matcher is None or matcher in tools
     try:
@@ -89,7 +89,7 @@ def explain_loss(matcher: Json) -> str | None:
     if ("file_write" in parts) != ("file_edit" in parts):
         return "writing and editing are one event there"
     names = [part for part in parts if type(part) is str]
-    unknown = [name for name in names if not any(_is_about_kind(kind, name) for kind in _EVENT_MATCHERS)]
+    unknown = [name for name in names if not any(_is_about_kind(kind, name) for kind in EVENT_MATCHERS)]
     return f"there is no event for {', '.join(unknown)}" if unknown else None
 
 
@@ -189,7 +189,7 @@ def _resolve_events(agent: Agent, index: int, hook: Hook, gaps: list[Gap]) -> li
         return [native]
     if matches_every_tool(hook.matcher):
         hook = replace(hook, matcher=None)
-    natives = [prefix + kind for kind in _EVENT_MATCHERS if _is_about_kind(kind, hook.matcher)]
+    natives = [prefix + kind for kind in EVENT_MATCHERS if _is_about_kind(kind, hook.matcher)]
     if not natives:
         gaps.append(lost_gap(index, hook, "matcher", f"{agent.title} has no event for these tools"))
         return []
@@ -255,6 +255,6 @@ def _build_hook(agent: Agent, entry: ConfigEntry, natives: list[str]) -> Hook:
     hook = build_hook(agent, natives[0], entry, None, {})
     if hook.event not in EVENT_PREFIXES:
         return hook
-    parts = [part for native in natives for part in parts_of(_EVENT_MATCHERS[native.partition("_")[2]])]
-    matcher = None if len(natives) == len(_EVENT_MATCHERS) else join_parts(parts)
+    parts = [part for native in natives for part in parts_of(EVENT_MATCHERS[native.partition("_")[2]])]
+    matcher = None if len(natives) == len(EVENT_MATCHERS) else join_parts(parts)
     return with_provider_data(agent, replace(hook, matcher=matcher), entry.extra_keys, {})

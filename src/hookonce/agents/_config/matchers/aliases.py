@@ -20,11 +20,6 @@ from hookonce.vocabulary.tools import ARGUMENTS
 WordMeaning = Callable[[str], list[Json]]
 
 
-def identity_meaning(word: str) -> list[Json]:
-    """The meaning function of agents whose words have no second meaning."""
-    return [word]
-
-
 def canonicalize_words(agent: Agent, hook: Hook, meaning: WordMeaning) -> Hook:
     """A parsed hook with alias words replaced by canonical tools; the native text stays in its placement."""
     matcher = _replace_words(hook, hook.matcher, meaning)
@@ -52,7 +47,7 @@ def anchor_words(agent: Agent, hook: Hook) -> Hook:
     return hook if _has_own_matcher(agent, hook) else replace(hook, matcher=_replace_words(hook, hook.matcher, whole))
 
 
-def misread_word_gaps(agent: Agent, hooks: IndexedHooks, meaning: WordMeaning = identity_meaning) -> list[Gap]:
+def misread_word_gaps(agent: Agent, hooks: IndexedHooks, meaning: WordMeaning = lambda word: [word]) -> list[Gap]:
     """A gap for each hook whose matcher has a word that the agent takes for something else."""
     words = [(index, hook, _misread_word(agent, hook, meaning)) for index, hook in hooks if hook.event in TOOL_EVENTS]
     note = f"means something of its own to {agent.title}"
