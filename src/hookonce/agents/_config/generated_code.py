@@ -1,7 +1,6 @@
 """Generated code for agents whose hooks are plugins or scripts: a table of hooks in it, rendered and parsed.
 
-Each hook stands in the table as its manifest has it, with the event and tools that it is called for. Code of
-somebody else, which only its own agent can run, is kept as the file that it stands in.
+Code of somebody else, which only its own agent can run, is kept as the file that it stands in.
 """
 
 import json

@@ -1,9 +1,7 @@
 """Decoder of native payloads into Events, by the agent's tables; exceptions stand in the agent's package.
 
-A payload is flattened to *facts* (slot → value) by the agent's `keys`, refined by the agent's own
-function where it has one, and built into an Event. Slots are the names on the right side of `keys`:
-event session turn cwd time model mode prompt version transcript parent_session user usage
-tool input output error call_id duration mcp_server subagent subagent_type subagent_parent.
+A payload is flattened to *facts* (slot → value) by the agent's `keys`, whose right side names the slots, refined by the
+agent's own function where it has one, and built into an Event.
 """
 
 from functools import cache

@@ -1,8 +1,7 @@
 """Rewrite of a tool call's input: canonical new input → the agent's native input, and across dialects.
 
-Some agents' input is decoded into another shape than it comes in: a list of commands also as one text, a
-patch with its files. A change is put back where the value came from and decoded again: only a native input
-that decodes to what the hook wanted is sent, anything else would be a guess.
+Where decoding changes the shape of the input, a change is put back where the value came from and decoded again: only a
+native input that decodes to what the hook wanted is sent, anything else would be a guess.
 """
 
 from typing import Any, NamedTuple
@@ -19,9 +18,8 @@ _MISSING = object()
 class _InputMapping(NamedTuple):
     """Mapping between native and canonical input of one call.
 
-    `canonical_names`: native key → canonical name. `derived_keys`: canonical arguments that were computed,
-    not sent; `source_keys`: native keys that they were computed from. `linked_keys` say one thing in several
-    ways: changing one of them says nothing about the others.
+    `derived_keys`: canonical arguments that were computed, not sent; `source_keys`: native keys that they were computed
+    from. `linked_keys` say one thing in several ways: changing one of them says nothing about the others.
     """
 
     canonical_names: dict[str, str]

@@ -1,7 +1,4 @@
-"""Tool calls: canonical names and arguments, results, batches, and patches in the `*** Begin Patch` form.
-
-Tables are read in both directions; a table's tool name that ends in a star is a prefix.
-"""
+"""Tool calls: canonical names and arguments, results, batches, and patches in the `*** Begin Patch` form."""
 
 from collections.abc import Callable
 from re import Pattern
@@ -56,10 +53,7 @@ def resolve_tool_name(agent: Agent, native: str, facts: Facts) -> tuple[str, str
 
 
 def canonical_tool_name(agent: Agent, native: str) -> str:
-    """The canonical name of a tool by its own name alone.
-
-    Some agents name a tool after what it works with: their tables end such a name in a star.
-    """
+    """The canonical name of a tool by its own name alone; a table's name that ends in a star is a prefix."""
     if (canonical := agent.tools.get(native)) is not None:
         return canonical
     prefix_rows = (row for row in agent.tools if row[-1] == "*" and native.startswith(row[:-1]))
@@ -189,6 +183,18 @@ def line_span(first: Any, last: Any) -> Object:
     span: Object = {"offset": first} if type(first) is int else {}
     start = span.get("offset", 1)
     return span | {"limit": last - start + 1} if type(last) is int and last >= start else span
+
+
+def shape_list(source: str, target: str) -> Callable[[str, Object], tuple[str, Object]]:
+    """Shape function for a list of texts; the canonical argument holds them one per line."""
+
+    def shape(name: str, arguments: Object) -> tuple[str, Object]:
+        texts = arguments.get(source)
+        if type(texts) is not list or not all(type(text) is str for text in texts):
+            return name, arguments
+        return name, arguments | {target: "\n".join(texts)}
+
+    return shape
 
 
 def mcp_splitter(prefix: str, separator: str) -> Callable[[str, Facts], tuple[str, str] | None]:

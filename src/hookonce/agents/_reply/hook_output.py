@@ -1,15 +1,8 @@
 """Reply schema of the `hookSpecificOutput` protocol that Claude Code coined and other agents took over.
 
-An agent has a table with a `ReplySchema` for each of its events. `build_fields(schema, event, decision,
-native_input)` is the object to reply with; `parse_fields(schema, event, fields)` is the decision that an
-object means, or None where the agent would reject it. Exit codes, plain text and unknown keys differ
-everywhere and are left to the agent's package.
-
-A key path leads to a value; a schema has a path for each thing that can be said at its event, and what has
-none is neither written nor read. `outcomes` are the fields that can carry an outcome: the first that has a
-word for it is written, and the first whose word means something counts. A field that `requires_reason` gets a
-default one. `requires_event_name`: the nested object must name the event. `strict`: one value of a wrong
-type, or one unknown word, invalidates the whole reply; otherwise that value is ignored.
+An agent has a table with a `ReplySchema` for each of its events. A schema has a key path for each thing that can be
+said at its event; what has none is neither written nor read. Exit codes, plain text and unknown keys differ everywhere
+and are left to the agent's package.
 """
 
 from collections.abc import Mapping
@@ -58,7 +51,12 @@ REQUEST_INPUT_PATH: KeyPath = (HOOK_OUTPUT_KEY, "decision", "updatedInput")
 
 
 class ReplySchema(NamedTuple):
-    """Key paths of one event's reply; a path that is None does not exist there."""
+    """Key paths of one event's reply; a path that is None does not exist there.
+
+    `outcomes` are the fields that can carry an outcome: the first that has a word for it is written, and the first
+    whose word means something counts. `requires_event_name`: the nested object must name the event. `strict`: one value
+    of a wrong type, or one unknown word, invalidates the whole reply; otherwise that value is ignored.
+    """
 
     outcomes: tuple[OutcomeField, ...] = ()
     context: KeyPath | None = None
@@ -78,7 +76,16 @@ def build_fields(schema: ReplySchema, event: str, decision: Decision, native_inp
     if decision.proceed is False:
         _put_value(fields, schema.proceed, value=False)
         _put_value(fields, schema.stop_reason, decision.reason)
-    _put_outcome(fields, schema, decision)
+    words = (
+        (field, word) for field in schema.outcomes for word in field.words if field.words[word] == decision.outcome
+    )
+    if decision.outcome and (pair := next(words, None)):
+        field, word = pair
+        has_reason = decision.reason is not None and decision.reason.strip() != ""
+        _put_value(fields, field.outcome, word)
+        _put_value(
+            fields, field.reason, DEFAULT_REASON if field.requires_reason and not has_reason else decision.reason
+        )
     _put_value(fields, schema.input, native_input)
     _put_value(fields, schema.context, decision.context)
     _put_value(fields, schema.output, decision.updated_output)
@@ -87,17 +94,6 @@ def build_fields(schema: ReplySchema, event: str, decision: Decision, native_inp
     if HOOK_OUTPUT_KEY in fields:
         fields[HOOK_OUTPUT_KEY] = {EVENT_NAME_PATH[-1]: event} | fields[HOOK_OUTPUT_KEY]
     return fields
-
-
-def _put_outcome(fields: Object, schema: ReplySchema, decision: Decision) -> None:
-    for field in schema.outcomes if decision.outcome else ():
-        for word, outcome in field.words.items():
-            if outcome == decision.outcome:
-                has_reason = decision.reason is not None and decision.reason.strip() != ""
-                reason = DEFAULT_REASON if field.requires_reason and not has_reason else decision.reason
-                _put_value(fields, field.outcome, word)
-                _put_value(fields, field.reason, reason)
-                return
 
 
 def _put_value(fields: Object, path: KeyPath | None, value: Any) -> None:

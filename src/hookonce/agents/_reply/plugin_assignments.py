@@ -1,7 +1,6 @@
 """Reply protocol of our JavaScript plugins: `{throw: text}`, `{assign: {path: value}}`, both or neither.
 
-A path leads into the `output` of the call that the plugin has sent, its keys joined by dots; `.-` at its end
-appends.
+A path leads into the `output` of the call, its keys joined by dots; `.-` at its end appends.
 """
 
 from collections.abc import Mapping

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hookonce.base.jsontext import drop_none, select_keys
+from hookonce.base.jsontext import as_dict, drop_none, select_keys
 from hookonce.model import Event, Object, Result
 from hookonce.vocabulary.tools import WRITE_TOOLS
 
@@ -19,7 +19,9 @@ def wrap(flat: Object, event: Event) -> Object:
     if tool is not None and event.agent != "amp" and tool.name in WRITE_TOOLS and "patch" in tool.input:
         flat |= {"tool": "apply_patch", "input": {"patchText": tool.input["patch"]}}  # Amp's own patch tool
     if name == _DELEGATE_EVENT:
-        return _delegate_input(flat, event)
+        # Without the variables of its environment such a program knows nothing but the input.
+        knows_tool = tool is not None and event.data.get("guessed") is not True
+        return flat if knows_tool else as_dict(event.data.get("input") if tool is None else flat.get("input"))
     if tool is not None and name == "tool.result":
         flat |= _result_fields(event, tool.result or Result())
     event_input = {_NATIVE_KEYS.get(key, key): value for key, value in flat.items() if key not in _ENVELOPE_KEYS}
@@ -30,14 +32,6 @@ def wrap(flat: Object, event: Event) -> Object:
         "input": {"thread": {"id": flat.get("thread_id")}} | event_input,
         "output": select_keys(event_input, *_MUTABLE_KEYS.get(name, ())),
     } | drop_none(envelope)
-
-
-def _delegate_input(flat: Object, event: Event) -> Object:
-    """Without the variables of its environment such a program knows nothing but the input."""
-    if event.tool is None or event.data.get("guessed") is True:
-        tool_input = event.data.get("input") if event.tool is None else flat.get("input")
-        return tool_input if type(tool_input) is dict else {}
-    return flat
 
 
 def _result_fields(event: Event, result: Result) -> Object:

@@ -94,12 +94,9 @@ AGENT = Agent(
         "shell": {"CommandLine": "command"},
         "file_read": {"StartLine": "offset"},
         "file_write": {"TargetFile": "path", "CodeContent": "content"},
-        "file_edit": {
-            "TargetFile": "path",
-            "TargetContent": "old_text",
-            "ReplacementContent": "new_text",
-            "AllowMultiple": "replace_all",
-        },
+        "file_edit": name_table(
+            "TargetFile=path TargetContent=old_text ReplacementContent=new_text AllowMultiple=replace_all"
+        ),
         "search": {"Query": "pattern", "SearchPath": "path"},
         "find_by_name": {"Pattern": "pattern", "SearchDirectory": "path"},
         "find": {"Pattern": "pattern", "SearchDirectory": "path", "DirectoryPath": "path"},

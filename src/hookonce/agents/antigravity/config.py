@@ -1,9 +1,9 @@
 """Antigravity config codec: named sets of hooks, in groups at the events for tools and flat at all others.
 
-A set can be switched off. Its hooks never run, so they are read as events of Antigravity alone: they come back to
-Antigravity as they were, and no conversion brings them to life.
+The hooks of a set that is switched off are read as events of Antigravity alone: no conversion brings them to life.
 """
 
+from functools import partial
 from math import ceil
 
 from msgspec.structs import replace
@@ -25,6 +25,7 @@ _MCP_LOSS = f"{MCP_GATEWAY_TOOL} is every tool of every MCP server"
 _MCP_PATTERNS = McpPatterns(every=MCP_GATEWAY_TOOL, tools=lambda *_: MCP_GATEWAY_TOOL, loss=_MCP_LOSS)
 _GROUPED_EVENTS = frozenset({"before_tool_execute", "after_tool_execute"})
 _REQUIRED_KEYS = {"": "command", "command": "command", "prompt": "prompt"}  # type of handler → the key that it needs
+_is_entry = partial(has_required_key, required_keys=_REQUIRED_KEYS)
 _STRUCTURAL_KEYS = frozenset({"type", "command", "prompt", "model", "timeout", "matcher", "hooks"})
 
 
@@ -182,10 +183,6 @@ def _parse_item(agent: Agent, native: str, item: Json, set_placement: Object) ->
     placements = [group, *[group | {"joined": True}] * len(entries)]
     pairs = zip(entries, placements, strict=False)
     return [_parse_hook(agent, native, entry, placement, text) for entry, placement in pairs]
-
-
-def _is_entry(entry: Json) -> bool:
-    return has_required_key(entry, _REQUIRED_KEYS)
 
 
 def _parse_hook(agent: Agent, native: str, entry: Object, placement: Object, text: str | None) -> Hook:

@@ -1,7 +1,7 @@
 """Replies to Antigravity: a verdict on a tool or on stopping, or steps injected before or after a model call.
 
-Before a tool an object without a verdict denies the call, and some versions deny it for a field that they do
-not know. What leaves the matter to the user's own settings is the bare word ask, or an empty stdout.
+Before a tool an object without a verdict denies the call. What leaves the matter to the user's own settings is the bare
+word ask, or an empty stdout: some versions deny a call for a field that they do not know.
 """
 
 from typing import Any

@@ -1,10 +1,8 @@
 """Augment (Auggie) config codec: groups as Claude Code has them, and a second set of events with flat lists.
 
-Auggie drops all hooks of a file for one event that it does not know, so none is ever written. It splits commands
-into words by itself and takes a shell only for what looks like shell syntax. Its matchers: a pattern fits all
-tools but those of MCP servers, one behind `mcp:` fits only these. So a matcher for both kinds is two patterns
-here, one line each, which stand in two groups of the file; that they belong together shows in the brackets
-around the second.
+Auggie drops all hooks of a file for one event that it does not know, so none is ever written. A pattern fits all tools
+but those of MCP servers, one behind `mcp:` only these: a matcher for both is two patterns here, one line each, which
+stand in two groups of the file; that they belong together shows in the brackets around the second.
 """
 
 import re

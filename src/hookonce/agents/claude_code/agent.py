@@ -153,29 +153,23 @@ AGENT = Agent(
             "PreToolUse": point(f"prevent allow rewrite {_TEXT_CAPABILITIES}", ask="denies_headless"),
             "PermissionRequest": point("prevent allow"),  # new input comes only with an allow
             "PostToolUse": point(f"stop {_TEXT_CAPABILITIES}"),
-            "PostToolUseFailure": point(_TEXT_CAPABILITIES),
             "PostToolBatch": point(f"prevent {_TEXT_CAPABILITIES}"),
             "UserPromptSubmit": point(f"prevent stop {_TEXT_CAPABILITIES}"),
             "UserPromptExpansion": point(f"prevent {_TEXT_CAPABILITIES}"),
-            "SessionStart": point(_TEXT_CAPABILITIES),
             "SessionEnd": point(hard_timeout_s=60),
-            "Setup": point(_TEXT_CAPABILITIES),
             "Stop": point(f"retry stop {_TEXT_CAPABILITIES}"),
-            "SubagentStart": point(_TEXT_CAPABILITIES),
             "SubagentStop": point(f"retry stop {_TEXT_CAPABILITIES}"),
-            "PreCompact": point("prevent"),
             "PreModelSwitch": point("prevent allow", ask="native"),
             "PostModelSwitch": point("context", hard_timeout_s=5),
             "Notification": point("context"),
             "TaskCreated": point("prevent stop"),
             "TaskCompleted": point("prevent stop"),
             "TeammateIdle": point("retry stop"),
-            "ConfigChange": point("prevent"),
-            "Elicitation": point("prevent"),
-            "ElicitationResult": point("prevent"),
             "WorktreeCreate": point("prevent", install="never", why=f"{_WORKTREE_REASON} makes the worktree"),
             "WorktreeRemove": point(install="never", why=f"{_WORKTREE_REASON} removes the worktree"),
-        },
+        }
+        | dict.fromkeys(("PostToolUseFailure", "SessionStart", "Setup", "SubagentStart"), point(_TEXT_CAPABILITIES))
+        | dict.fromkeys(("PreCompact", "ConfigChange", "Elicitation", "ElicitationResult"), point("prevent")),
         programs=("claude",),
         capabilities=frozenset(
             {"structured_output", "input_rewrite", "llm_evaluated", "http_handler", "async_execution"}

@@ -1,7 +1,6 @@
 """Claude Code config codec: groups of entries, programs with `args` that run without a shell.
 
-A program with a list of arguments is one command line to everybody else. It is written as such a pair again
-only if the line still says the same.
+Such a program is one command line to everybody else, and a pair again only if the line still says the same.
 """
 
 import re

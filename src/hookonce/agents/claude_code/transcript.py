@@ -1,23 +1,14 @@
-"""Transcript parser of Claude Code: `projects/FOLDER/SESSION.jsonl`, sub-agents in `SESSION/subagents/`.
+"""Transcript parser of Claude Code: `projects/FOLDER/SESSION.jsonl`, sub-agents in `SESSION/subagents/agent-ID.jsonl`.
 
-A sub-agent's file is `SESSION/subagents/agent-ID.jsonl`, with an `agent-ID.meta.json` beside it. A model's
-answer is spread over several lines, one for each block, all with its id and usage. A resumed session goes on
-in its file; a forked one begins with a copy of the old lines. Calls that make a summary are not listed, and
-only in the running totals. Seen with 2.1.325.
+A model's answer is spread over several lines, all with its id and usage. A forked session begins with a copy of the old
+lines. Calls that make a summary are only in the running totals. Seen with 2.1.325.
 """
 
 from pathlib import Path
 
-from hookonce.agents.transcripts.accumulator import (
-    TranscriptAccumulator,
-    TranscriptReader,
-    as_count,
-    as_dicts,
-    as_identifier,
-    as_time,
-    sum_counts,
-)
+from hookonce.agents.transcripts.accumulator import TranscriptAccumulator, TranscriptReader
 from hookonce.agents.transcripts.types import Compaction, ModelCall, SubagentSpawn, ToolCall, UsageTotal
+from hookonce.agents.transcripts.values import as_count, as_dicts, as_identifier, as_time, sum_counts
 from hookonce.base.jsontext import as_dict, load
 from hookonce.model import Object, Subagent, Usage
 

@@ -15,14 +15,10 @@ from hookonce.base.jsontext import as_dict
 from hookonce.model import Agent, Config, Facts, Object, Result, Usage
 
 # The names of scripts. The command line's payloads have words of their own for the same events.
-_SCRIPT_EVENTS = {
-    "TaskStart": "session_start",
-    "TaskResume": "session_start",
-    "TaskComplete": "agent_stop",
-    "TaskError": "error_occurred",
-    "TaskCancel": "interrupt",
-    "SessionShutdown": "session_end",
-} | pick(EVENTS, "UserPromptSubmit PreToolUse PostToolUse PreCompact Notification")
+_SCRIPT_EVENTS = name_table(
+    "TaskStart=session_start TaskResume=session_start TaskComplete=agent_stop TaskError=error_occurred "
+    "TaskCancel=interrupt SessionShutdown=session_end"
+) | pick(EVENTS, "UserPromptSubmit PreToolUse PostToolUse PreCompact Notification")
 _TOP_LEVEL_KEYS = frozenset({"clineVersion", "hookName", "reason", "agent_id", "parent_agent_id"})
 _UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9_-]+")
 # Words and dates look like hashes too: only a mixture of letters and digits is taken for one.
@@ -162,17 +158,11 @@ AGENT = Agent(
     encodes=True,
     transcripts=(".cline/data/sessions", ".messages.json", {"CLINE_DIR": "data/sessions"}),
     ends="sometimes",  # when it was cancelled
-    events={
-        "agent_start": "session_start",
-        "agent_resume": "session_start",
-        "prompt_submit": "before_prompt",
-        "tool_call": "before_tool_execute",
-        "tool_result": "after_tool_execute",
-        "agent_end": "agent_stop",
-        "agent_error": "error_occurred",
-        "agent_abort": "interrupt",
-        "session_shutdown": "session_end",
-    }
+    events=name_table(
+        "agent_start=session_start agent_resume=session_start prompt_submit=before_prompt "
+        "tool_call=before_tool_execute tool_result=after_tool_execute agent_end=agent_stop "
+        "agent_error=error_occurred agent_abort=interrupt session_shutdown=session_end"
+    )
     | _SCRIPT_EVENTS,
     tools={
         "run_commands": "shell",

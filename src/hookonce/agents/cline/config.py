@@ -5,26 +5,15 @@ from importlib.resources import files as resources
 from math import ceil, isfinite
 from shlex import quote
 
+from hookonce.agents._config import generated_code
 from hookonce.agents._config.events import iterate_hooks
 from hookonce.agents._config.gaps import lost_gap, skipped_gap, warning_gap
-from hookonce.agents._config.generated_code import (
-    CODE_HANDLER,
-    GENERATED_NOTICE,
-    build_code_hooks,
-    build_table_entry,
-    code_file_gap,
-    dump_embeddable_json,
-    entries_of_table,
-    matcher_gaps,
-    parse_table_entry,
-    restore_code_file,
-)
 from hookonce.agents._config.matchers.tool_list import WILDCARD
 from hookonce.agents._config.points import config_events, point_of
 from hookonce.base.jsontext import load
 from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
 
-_HEADER = f"#!/bin/sh\n# {GENERATED_NOTICE}\n# table: "
+_HEADER = f"#!/bin/sh\n# {generated_code.GENERATED_NOTICE}\n# table: "
 # In this order: the editor's extension runs a script without an ending only, the command line any of them.
 _SUFFIXES = ("", ".sh", ".bash", ".zsh", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".py", ".ps1")
 _SHELL_SUFFIXES = ("", ".sh", ".bash", ".zsh")
@@ -42,13 +31,15 @@ def render(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tup
     files: Object = {}
     gaps: list[Gap] = []
     for index, hook, native in iterate_hooks(agent, hooks, gaps):
-        if hook.handler.type == CODE_HANDLER:
-            gaps += restore_code_file(agent, index, hook, files, _foreign_hooks)
+        if hook.handler.type == generated_code.CODE_HANDLER:
+            gaps += generated_code.restore_code_file(agent, index, hook, files, _foreign_hooks)
         elif (why := _explain_unfit(agent, hook, native)) is not None:
             gaps.append(lost_gap(index, hook, "handler", why))
         else:
-            events.setdefault(native, []).append((index, hook, build_table_entry(agent, hook, native, wording)))
-            gaps += matcher_gaps(agent, index, hook)
+            events.setdefault(native, []).append(
+                (index, hook, generated_code.build_table_entry(agent, hook, native, wording))
+            )
+            gaps += generated_code.matcher_gaps(agent, index, hook)
     scripts: Object = {}
     lower_names = {name.lower() for name in files}
     for native, rows in events.items():
@@ -78,7 +69,7 @@ def _explain_unfit(agent: Agent, hook: Hook, native: str) -> str | None:
 
 def _render_script(agent: Agent, native: str, entries: list[Object]) -> str:
     code = resources("hookonce.agents.cline").joinpath("script.sh").read_text(encoding="utf-8")
-    head = f"{_HEADER}{dump_embeddable_json({'hooks': entries})}\n"
+    head = f"{_HEADER}{generated_code.dump_embeddable_json({'hooks': entries})}\n"
     return f"{head}{_render_switches(agent, native, entries)}{code}{_render_calls(entries)}"
 
 
@@ -124,7 +115,7 @@ def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
             hooks += own_hooks
         elif type(text) is str and (script_hooks := _foreign_hooks(agent, name, text)):
             why = "was changed by hand" if text.startswith(_HEADER) else "is code"
-            gaps.append(code_file_gap(agent, name, script_hooks, why))
+            gaps.append(generated_code.code_file_gap(agent, name, script_hooks, why))
             hooks += script_hooks
         else:
             gaps.append(skipped_gap(f"$.files.{name}", f"is no script for an event of {agent.title}", name))
@@ -137,10 +128,10 @@ def _parse_own_script(agent: Agent, name: str, text: str) -> list[Hook] | None:
         return None
     line, _, rest = text.removeprefix(_HEADER).partition("\n")
     try:
-        entries = entries_of_table(load(line)) or []
+        entries = generated_code.entries_of_table(load(line)) or []
     except (ValueError, RecursionError):
         return None
-    hooks = [hook for entry in entries if (hook := parse_table_entry(agent, entry)) is not None]
+    hooks = [hook for entry in entries if (hook := generated_code.parse_table_entry(agent, entry)) is not None]
     if not hooks or len(hooks) < len(entries):
         return None
     native = _event_of_script(agent, name) or entries[0]["on"]
@@ -158,4 +149,4 @@ def _foreign_hooks(agent: Agent, name: str, text: str) -> list[Hook]:
     native = _event_of_script(agent, name)
     if native is None or _parse_own_script(agent, name, text) is not None:
         return []
-    return build_code_hooks(agent, name, text, [native])
+    return generated_code.build_code_hooks(agent, name, text, [native])

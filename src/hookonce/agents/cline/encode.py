@@ -11,6 +11,7 @@ from msgspec.json import decode as decode_json
 
 from hookonce.agents._config.provider_data import without_keys
 from hookonce.agents._decode import tool_calls
+from hookonce.agents._decode.claude_vocabulary import name_table
 from hookonce.base.jsontext import as_dict, drop_none, dump, select_keys
 from hookonce.model import Event, Object, Result, Tool
 from hookonce.vocabulary.tools import WRITE_TOOLS
@@ -83,26 +84,13 @@ BLOCK_KEYS = {
     "notification": ("event", "source", "message"),
     "model": ("provider", "slug"),
 } | dict.fromkeys(("taskStart", "taskResume", "taskComplete", "taskCancel"), TASK_METADATA_KEYS)
-_EVENT_BLOCKS = {
-    "prompt_submit": "userPromptSubmit",
-    "agent_end": "turn",
-    "PreCompact": "preCompact",
-    "Notification": "notification",
-}
-_TASK_BLOCKS = {
-    "agent_start": "taskStart",
-    "agent_resume": "taskResume",
-    "agent_end": "taskComplete",
-    "agent_abort": "taskCancel",
-}
-_QUERY_ARGUMENTS = {
-    "run_commands": "command",
-    "read_files": "path",
-    "editor": "path",
-    "apply_patch": "path",
-    "search_codebase": "pattern",
-    "fetch_web_content": "url",
-}
+_EVENT_BLOCKS = name_table(
+    "prompt_submit=userPromptSubmit agent_end=turn PreCompact=preCompact Notification=notification"
+)
+_TASK_BLOCKS = name_table("agent_start=taskStart agent_resume=taskResume agent_end=taskComplete agent_abort=taskCancel")
+_QUERY_ARGUMENTS = name_table(
+    "run_commands=command read_files=path editor=path apply_patch=path search_codebase=pattern fetch_web_content=url"
+)
 
 
 def wrap(flat: Object, event: Event) -> Object:

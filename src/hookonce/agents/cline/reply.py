@@ -7,14 +7,8 @@ from hookonce.model import Decision, Object, Reply
 
 _BEFORE_TOOL, _AFTER_TOOL, _PROMPT = "PreToolUse", "PostToolUse", "UserPromptSubmit"
 # Scripts and payloads name the events differently. At all others nobody waits for an answer.
-_EVENT_NAMES = {
-    _BEFORE_TOOL: _BEFORE_TOOL,
-    "tool_call": _BEFORE_TOOL,
-    _AFTER_TOOL: _AFTER_TOOL,
-    "tool_result": _AFTER_TOOL,
-    _PROMPT: _PROMPT,
-    "prompt_submit": _PROMPT,
-}
+_EVENT_NAMES = {"tool_call": _BEFORE_TOOL, "tool_result": _AFTER_TOOL, "prompt_submit": _PROMPT}
+_EVENT_NAMES |= {name: name for name in (_BEFORE_TOOL, _AFTER_TOOL, _PROMPT)}
 _CONTROL_PREFIX = "HOOK_CONTROL\t"  # begins a line that is the answer, among others that are a log
 # Arguments that we show beside the lists they stand in; Cline looks at the lists.
 _LIST_ARGUMENTS = {"command": "commands", "path": "files", "pattern": "queries", "url": "requests"}

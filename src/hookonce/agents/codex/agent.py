@@ -72,14 +72,12 @@ def _wrap(flat: Object, event: Event) -> Object:
     subagent_keys = ("agent_id", "agent_type") if native not in _MAIN_AGENT_EVENTS else ()
     payload = {"session_id": flat.get("session_id", ""), "cwd": flat.get("cwd", ""), "hook_event_name": native}
     payload |= {key: flat[key] for key in subagent_keys if key in flat}
-    payload |= {key: _value_or_default(key, flat.get(key), default) for key, default in fields.items()}
+    for key, default in fields.items():
+        value = flat.get(key)
+        payload[key] = default if value is None or value not in _ALLOWED_VALUES.get(key, (value,)) else value
     if event.mode == "plan" and "permission_mode" in payload:
         payload["permission_mode"] = "plan"
     return payload
-
-
-def _value_or_default(key: str, value: Any, default: Any) -> Any:
-    return default if value is None or (key in _ALLOWED_VALUES and value not in _ALLOWED_VALUES[key]) else value
 
 
 def _foreign_call_fields(tool: Tool) -> Object:

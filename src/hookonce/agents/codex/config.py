@@ -1,12 +1,8 @@
 """Codex config codec, and the trust hashes of reviewed hooks: grouped hooks in JSON or TOML under a strict parser.
 
-A value of a wrong type, or a handler of a type that it does not know, makes Codex leave out the whole file
-without a word. So whatever a hook brings along is validated before it is written.
-
-Codex keeps which hooks its user has reviewed under `[hooks.state]` of the user's config.toml and runs nothing
-else: by the hook's key, a hash. The hash is over the hook as Codex understands it, with defaults filled in, so
-that the layout of the file does not matter; the key names its place in the file, so that the order does. Agrees
-with `hooks/list` of Codex 0.166.0.
+One value of a wrong type makes Codex leave out the whole file without a word, so all is validated before it is written.
+It runs only hooks whose hash stands under `[hooks.state]` of the user's config.toml: the hash is over the hook with
+defaults filled in, its key names the hook's place in the file. Agrees with `hooks/list` of Codex 0.166.0.
 """
 
 import json
@@ -147,8 +143,7 @@ def trust_entries(
 ) -> dict[str, Object]:
     """The table of each wanted command of a configuration file, by its key: it was reviewed as it is now.
 
-    `path` is the file as Codex names it: a link of that name is not followed, nor one to the home directory, but
-    a folder that CODEX_HOME names is. A document that Codex would refuse gives tables that it never looks at.
+    `path` is the file as Codex names it: links are not followed, but a folder that CODEX_HOME names is.
     """
     return {
         f"{path}:{_event_label(event)}:{number}:{place}": {"trusted_hash": _trust_hash(event, group, handler)}

@@ -1,8 +1,7 @@
 """Replies to Codex: only the fields that it knows at this event, or exit code 2 with a text.
 
-A field that Codex cannot honour makes it reject the whole reply and go on, so each event has a list of
-allowed paths. Input is changed only beside the word allow, which grants nothing: whoever must approve is
-asked all the same.
+A field that Codex cannot honour makes it reject the whole reply and go on. Input is changed only beside the word allow,
+which grants nothing: whoever must approve is asked all the same.
 """
 
 from collections.abc import Iterator
@@ -16,47 +15,35 @@ from hookonce.model import Decision, Object, Reply
 _PERMISSION = hook_output.PERMISSION._replace(words={"deny": "deny", "allow": None}, requires_reason=True)
 _BLOCK = hook_output.BLOCK._replace(words={"block": "deny"}, requires_reason=True)
 _STOP_SCHEMA = ReplySchema((_BLOCK,), suppress=None)
-_COMPACT_SCHEMA = ReplySchema((hook_output.CONTINUE,), proceed=None, suppress=None)
+_PLAIN_SCHEMA = ReplySchema(proceed=None, suppress=None)
+_CONTEXT_SCHEMA = _PLAIN_SCHEMA._replace(context=hook_output.CONTEXT_PATH)
+_COMPACT_SCHEMA = _PLAIN_SCHEMA._replace(outcomes=(hook_output.CONTINUE,))
 _SCHEMAS = {
-    "PreToolUse": ReplySchema(
-        (_PERMISSION, _BLOCK), hook_output.CONTEXT_PATH, hook_output.INPUT_PATH, proceed=None, suppress=None
-    ),
-    "PermissionRequest": ReplySchema((hook_output.PERMISSION_REQUEST,), proceed=None, suppress=None),
-    "PostToolUse": ReplySchema((_BLOCK, hook_output.CONTINUE), hook_output.CONTEXT_PATH, proceed=None, suppress=None),
+    "PreToolUse": _CONTEXT_SCHEMA._replace(outcomes=(_PERMISSION, _BLOCK), input=hook_output.INPUT_PATH),
+    "PermissionRequest": _PLAIN_SCHEMA._replace(outcomes=(hook_output.PERMISSION_REQUEST,)),
+    "PostToolUse": _CONTEXT_SCHEMA._replace(outcomes=(_BLOCK, hook_output.CONTINUE)),
     "UserPromptSubmit": ReplySchema((_BLOCK,), hook_output.CONTEXT_PATH, suppress=None),
-    "SessionStart": ReplySchema((hook_output.CONTINUE,), hook_output.CONTEXT_PATH, proceed=None, suppress=None),
-    "SubagentStart": ReplySchema(context=hook_output.CONTEXT_PATH, proceed=None, suppress=None),
+    "SessionStart": _CONTEXT_SCHEMA._replace(outcomes=(hook_output.CONTINUE,)),
+    "SubagentStart": _CONTEXT_SCHEMA,
     "Stop": _STOP_SCHEMA,
     "SubagentStop": _STOP_SCHEMA,
     "PreCompact": _COMPACT_SCHEMA,
     "PostCompact": _COMPACT_SCHEMA,
-    "Interrupt": ReplySchema(proceed=None, suppress=None),
+    "Interrupt": _PLAIN_SCHEMA,
 }
 _MESSAGE_PATH: KeyPath = ("systemMessage",)
 _COMMON_PATHS: frozenset[KeyPath] = frozenset({("continue",), ("stopReason",), ("suppressOutput",), _MESSAGE_PATH})
-_DECISION_PATHS = frozenset({_BLOCK.outcome, _BLOCK.reason})
+_DECISION_PATHS = frozenset(_BLOCK[:2])  # of the outcome, and of its reason
 _CONTEXT_PATHS: frozenset[KeyPath] = frozenset({hook_output.EVENT_NAME_PATH, hook_output.CONTEXT_PATH})
 # What may be said; a field that Codex knows and cannot do costs the whole answer like one that it does not know.
 _ALLOWED_PATHS: dict[str, frozenset[KeyPath]] = {
-    "PreToolUse": _DECISION_PATHS
-    | _CONTEXT_PATHS
-    | {_MESSAGE_PATH, _PERMISSION.outcome, _PERMISSION.reason, hook_output.INPUT_PATH},
-    "PermissionRequest": frozenset(
-        {
-            hook_output.EVENT_NAME_PATH,
-            _MESSAGE_PATH,
-            hook_output.PERMISSION_REQUEST.outcome,
-            hook_output.PERMISSION_REQUEST.reason,
-        }
-    ),
+    "PreToolUse": _DECISION_PATHS | _CONTEXT_PATHS | {_MESSAGE_PATH, *_PERMISSION[:2], hook_output.INPUT_PATH},
+    "PermissionRequest": frozenset({_MESSAGE_PATH, hook_output.EVENT_NAME_PATH, *hook_output.PERMISSION_REQUEST[:2]}),
     "PostToolUse": (_COMMON_PATHS | _DECISION_PATHS | _CONTEXT_PATHS) - {("suppressOutput",)},
     "UserPromptSubmit": _COMMON_PATHS | _DECISION_PATHS | _CONTEXT_PATHS,
-    "SessionStart": _COMMON_PATHS | _CONTEXT_PATHS,
-    "SubagentStart": _COMMON_PATHS | _CONTEXT_PATHS,
-    "Stop": _COMMON_PATHS | _DECISION_PATHS,
-    "SubagentStop": _COMMON_PATHS | _DECISION_PATHS,
-    "PreCompact": _COMMON_PATHS,
-    "PostCompact": _COMMON_PATHS,
+    **dict.fromkeys(("SessionStart", "SubagentStart"), _COMMON_PATHS | _CONTEXT_PATHS),
+    **dict.fromkeys(("Stop", "SubagentStop"), _COMMON_PATHS | _DECISION_PATHS),
+    **dict.fromkeys(("PreCompact", "PostCompact"), _COMMON_PATHS),
     "Interrupt": frozenset({_MESSAGE_PATH}),
 }
 _NEUTRAL_VALUES: dict[KeyPath, bool] = {

@@ -1,8 +1,7 @@
 """Transcript parser of Codex: `sessions/YEAR/MONTH/DAY/rollout-TIME-THREAD.jsonl`; sub-agents are threads.
 
-A sub-agent's thread has a file of its own. Each answer has a usage record since about 0.160; before there are
-only running totals after each answer, some of them twice. A forked thread may begin with lines of another
-one. Seen with 0.166.0.
+Each answer has a usage record since about 0.160; before there are only running totals, some of them twice. A forked
+thread may begin with lines of another one. Seen with 0.166.0.
 """
 
 from collections.abc import Sequence
@@ -10,29 +9,20 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from hookonce.agents.transcripts.accumulator import (
-    TranscriptAccumulator,
-    TranscriptReader,
-    as_count,
-    as_dicts,
-    as_identifier,
-    as_time,
-)
+from hookonce.agents._decode.claude_vocabulary import name_table
+from hookonce.agents.transcripts.accumulator import TranscriptAccumulator, TranscriptReader
 from hookonce.agents.transcripts.types import Compaction, ModelCall, SubagentSpawn, ToolCall
+from hookonce.agents.transcripts.values import as_count, as_dicts, as_identifier, as_time
 from hookonce.base.jsontext import as_dict
 from hookonce.model import Object, Subagent, Usage
 
 _CALL_TYPES = frozenset({"function_call", "custom_tool_call", "local_shell_call"})
 _OUTPUT_TYPES = frozenset({"function_call_output", "custom_tool_call_output"})
 _OK_BY_STATUS = {"completed": True, "failed": False, "declined": False}
-_USAGE_KEYS = {
-    "input_tokens": "input_tokens",
-    "output_tokens": "output_tokens",
-    "cache_read_tokens": "cached_input_tokens",
-    "cache_write_tokens": "cache_write_input_tokens",
-    "reasoning_tokens": "reasoning_output_tokens",
-    "total_tokens": "total_tokens",
-}
+_USAGE_KEYS = name_table(
+    "input_tokens output_tokens cache_read_tokens=cached_input_tokens cache_write_tokens=cache_write_input_tokens "
+    "reasoning_tokens=reasoning_output_tokens total_tokens"
+)
 
 
 def _parse_line(accumulator: TranscriptAccumulator, document: Object) -> None:

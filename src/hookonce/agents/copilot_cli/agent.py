@@ -1,7 +1,7 @@
 """Agent table, decoder and encoder of GitHub Copilot CLI, and of the cloud agent, which sends the same payloads.
 
-An event spelt `preToolUse` in the configuration gets camelCase payloads that rarely name their event;
-one spelt `PreToolUse` gets snake_case payloads with Claude Code's tool names and Copilot's own arguments.
+An event spelt `preToolUse` in the configuration gets camelCase payloads that rarely name their event; one spelt
+`PreToolUse` gets snake_case payloads with Claude Code's tool names and Copilot's own arguments.
 """
 
 import re
@@ -26,40 +26,20 @@ _MCP_CALL = "vendor.copilot-cli.preMcpToolCall"
 # These are told from the parent's session, everything else of a sub-agent from its own.
 _PARENT_SESSION_EVENTS = frozenset({"permission_request", "subagent_start", "subagent_stop"})
 # A camelCase payload is known by the first of these keys that it has.
-_EVENT_BY_KEY = {
-    "hookName": "permissionRequest",
-    "notification_type": "notification",
-    "transformedPrompt": "userPromptTransformed",
-    "serverName": "preMcpToolCall",
-    "errorContext": "errorOccurred",
-    "toolResult": "postToolUse",
-    "error": "postToolUseFailure",
-    "toolName": "preToolUse",
-    "trigger": "preCompact",
-    "response": "subagentStop",
-    "stopReason": "agentStop",
-    "agentName": "subagentStart",
-    "source": "sessionStart",
-    "reason": "sessionEnd",
-    "prompt": "userPromptSubmitted",
-}
+_EVENT_BY_KEY = name_table(
+    "hookName=permissionRequest notification_type=notification transformedPrompt=userPromptTransformed "
+    "serverName=preMcpToolCall errorContext=errorOccurred toolResult=postToolUse error=postToolUseFailure "
+    "toolName=preToolUse trigger=preCompact response=subagentStop stopReason=agentStop agentName=subagentStart "
+    "source=sessionStart reason=sessionEnd prompt=userPromptSubmitted"
+)
 
-_CAMEL_EVENTS = {
-    "sessionStart": "session_start",
-    "sessionEnd": "session_end",
-    "userPromptSubmitted": "before_prompt",
-    "userPromptTransformed": "prompt_transformed",
-    "preToolUse": "before_tool_execute",
-    "postToolUse": "after_tool_execute",
-    "postToolUseFailure": "tool_use_failure",
-    "permissionRequest": "permission_request",
-    "agentStop": "agent_stop",
-    "subagentStart": "subagent_start",
-    "subagentStop": "subagent_stop",
-    "errorOccurred": "error_occurred",
-    "preCompact": "before_compact",
-    "notification": "notification",
-}
+_CAMEL_EVENTS = name_table(
+    "sessionStart=session_start sessionEnd=session_end userPromptSubmitted=before_prompt "
+    "userPromptTransformed=prompt_transformed preToolUse=before_tool_execute postToolUse=after_tool_execute "
+    "postToolUseFailure=tool_use_failure permissionRequest=permission_request agentStop=agent_stop "
+    "subagentStart=subagent_start subagentStop=subagent_stop errorOccurred=error_occurred "
+    "preCompact=before_compact notification"
+)
 # The other spelling of an event, where there is one; it is as mighty, but only some of its payloads change.
 _PASCAL_EVENTS = pick(
     EVENTS,

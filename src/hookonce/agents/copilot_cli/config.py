@@ -30,10 +30,8 @@ RESERVED_KEYS = frozenset({"type", "matcher", "hooks", *_COMMAND_KEYS, *_ARGV_KE
 class EntryKeys(NamedTuple):
     """The entry keys that one of the two Copilots reads.
 
-    `systems` has the keys of a system's own command, the stronger first, and `timeouts` the two keys of the timeout
-    likewise; `overrides` is the column under which the table of handlers shows the former. `matcher_events` are the
-    events at which a matcher on tools counts, `head` is what every file begins with, and `allows_exec` tells whether
-    an entry may name a program and its arguments instead of a command for a shell.
+    `systems` and `timeouts` have the stronger key first; `overrides` is the column of a system's own command in the
+    table of handlers, `matcher_events` are the events at which a matcher on tools counts, `head` begins every file.
     """
 
     systems: Mapping[str, tuple[str, str]]

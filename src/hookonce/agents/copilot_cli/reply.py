@@ -1,7 +1,6 @@
 """Replies to Copilot CLI: one flat object in the keys of the event.
 
-Only PreToolUse in Claude Code's spelling has its decision nested as Claude Code has it; the additional
-context stands at the top there as well.
+Only PreToolUse in Claude Code's spelling has its decision nested, and the additional context at the top as well.
 """
 
 from typing import Any

@@ -36,17 +36,12 @@ _SHARED_EVENTS = pick(
     EVENTS,
     "PreToolUse PostToolUse PostToolUseFailure SessionStart SessionEnd Stop SubagentStart SubagentStop PreCompact",
 )
-_EVENTS = {name[0].lower() + name[1:]: kind for name, kind in _SHARED_EVENTS.items()} | {
-    "beforeSubmitPrompt": "before_prompt",
-    "beforeShellExecution": "before_tool_execute",
-    "beforeMCPExecution": "before_tool_execute",
-    "beforeReadFile": "before_tool_execute",
-    "afterShellExecution": "after_tool_execute",
-    "afterMCPExecution": "after_tool_execute",
-    "afterFileEdit": "after_tool_execute",
-    "afterAgentResponse": "agent_response",
-    "afterAgentThought": "agent_thought",
-}
+_EVENTS = {name[0].lower() + name[1:]: kind for name, kind in _SHARED_EVENTS.items()} | name_table(
+    "beforeSubmitPrompt=before_prompt beforeShellExecution=before_tool_execute "
+    "beforeMCPExecution=before_tool_execute beforeReadFile=before_tool_execute "
+    "afterShellExecution=after_tool_execute afterMCPExecution=after_tool_execute afterFileEdit=after_tool_execute "
+    "afterAgentResponse=agent_response afterAgentThought=agent_thought"
+)
 _VENDOR_EVENTS = ("beforeTabFileRead", "afterTabFileEdit", "workspaceOpen")  # events that nobody else has a word for
 _duplicate_point = partial(point, install="opt-in", why="the general events for tools tell of the same call")
 _completion_point = partial(point, install="opt-in", why="comes with every completion while the user types")
@@ -86,7 +81,9 @@ def _refine(facts: Facts, data: Object, payload: Object) -> None:
     # Only these two hold JSON text; what a terminal printed is never read as such.
     text = payload.get("tool_output") or payload.get("result_json")
     if type(text) is str:
-        facts["output"] = _parse_json_text(text)
+        facts["output"] = text
+        with suppress(DecodeError, RecursionError, UnicodeError):
+            facts["output"] = decode_json(text) if text[:1] in ("{", "[") else text
 
 
 def _resolve_parent_session(facts: Facts, data: Object) -> None:
@@ -96,12 +93,6 @@ def _resolve_parent_session(facts: Facts, data: Object) -> None:
         facts["session"] = session = parent
     if parent == session:
         del facts["subagent_parent"]
-
-
-def _parse_json_text(text: str) -> Any:
-    with suppress(DecodeError, RecursionError, UnicodeError):
-        return decode_json(text) if text[:1] in ("{", "[") else text
-    return text
 
 
 def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:

@@ -1,7 +1,6 @@
 """Cursor config codec: flat lists of entries; general events with a matcher, and events for one kind of tool.
 
-Cursor drops a whole file for one event, type of handler or pattern that it does not know. So nothing is
-written that it might not know, whatever a manifest's data for Cursor says.
+Cursor drops a whole file for one event, type of handler or pattern that it does not know: no such thing is written.
 """
 
 import re

@@ -1,7 +1,4 @@
-"""Replies to Cursor: one flat object, in which each event has its own few fields.
-
-The permission events take an unreadable reply for a denial; at all others it is ignored.
-"""
+"""Replies to Cursor: one flat object, in which each event has its own few fields."""
 
 from itertools import islice
 

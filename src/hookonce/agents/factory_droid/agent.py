@@ -36,14 +36,6 @@ def _refine(facts: Facts, data: Object, payload: Object) -> None:
         facts["actor"] = "ai_agent"
 
 
-def _shape_globs(name: str, arguments: Object) -> tuple[str, Object]:
-    """Several patterns in one call; the canonical argument holds them one per line."""
-    patterns = arguments.get("patterns")
-    if type(patterns) is list and all(type(glob) is str for glob in patterns):
-        return name, arguments | {"pattern": "\n".join(patterns)}
-    return name, arguments
-
-
 def _wrap(flat: Object, event: Event) -> Object:
     """Output is always text here, and a command's text ends with its exit code."""
     if event.type == "session_end" and "elapsed_time" in flat:
@@ -138,7 +130,7 @@ AGENT = Agent(
         "Every plain field of the payload is also an environment variable of the hook, the prompt included.",
     ),
     refine=_refine,
-    shape_readers={"ApplyPatch": tool_calls.shape_patch, "Glob": _shape_globs},
+    shape_readers={"ApplyPatch": tool_calls.shape_patch, "Glob": tool_calls.shape_list("patterns", "pattern")},
     mcp=_mcp,
     mcp_name="{}___{}".format,
     result=tool_calls.shell_result_reader(_EXIT_CODE_PATTERN),

@@ -39,8 +39,10 @@ def _events(agent: Agent, document: Object) -> Object:
     """The events of a bare file: known ones, and others that hold groups; a settings file may hold other lists."""
     names = {*agent.events, _DISABLED_KEY, _SHOW_OUTPUT_KEY}
     lists = {key: items for key, items in document.items() if type(items) is list}
-    grouped = {key for key, items in lists.items() if any(type(as_dict(item).get("hooks")) is list for item in items)}
-    return {key: value for key, value in document.items() if key in names | grouped}
+    group_keys = {
+        key for key, items in lists.items() if any(type(as_dict(item).get("hooks")) is list for item in items)
+    }
+    return {key: value for key, value in document.items() if key in names | group_keys}
 
 
 def _wrap_flat_entries(items: Any) -> Any:

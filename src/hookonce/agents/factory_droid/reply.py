@@ -2,15 +2,7 @@
 
 from msgspec.structs import replace
 
-from hookonce.agents._reply import hook_output
-from hookonce.agents._reply.answer import (
-    DENY_EXIT_CODE,
-    exit_code_denial,
-    json_reply,
-    parse_denial,
-    parse_object,
-    text_context,
-)
+from hookonce.agents._reply import answer, hook_output
 from hookonce.agents._reply.hook_output import ReplySchema, build_fields, parse_fields
 from hookonce.model import Decision, Object, Reply
 
@@ -39,11 +31,11 @@ _PLAIN_TEXT_EVENTS = frozenset({_PROMPT, _START})  # where text that is no objec
 def reply(native: str, decision: Decision, native_input: Object | None) -> Reply:
     """Write the decision as an object, except denials that only an exit code expresses reliably."""
     if native == _PROMPT and native_input is not None and type(native_input.get("prompt")) is not str:
-        return exit_code_denial(Decision(outcome="deny", reason=_UNSUPPORTED_INPUT_REASON))
+        return answer.exit_code_denial(Decision(outcome="deny", reason=_UNSUPPORTED_INPUT_REASON))
     if decision.outcome == "deny" and decision.proceed is None and native in _EXIT_CODE_EVENTS:
-        return exit_code_denial(decision)
+        return answer.exit_code_denial(decision)
     fields = build_fields(_SCHEMAS.get(native, _EMPTY_SCHEMA), native, decision, native_input)
-    return json_reply(fields) if fields else Reply()
+    return answer.json_reply(fields) if fields else Reply()
 
 
 def read_reply(native: str, hook_reply: Reply) -> Decision | None:
@@ -55,10 +47,10 @@ def read_reply(native: str, hook_reply: Reply) -> Decision | None:
     if hook_reply.code == _STOP_EXIT_CODE and native in _DENIABLE_EVENTS | {_AFTER_TOOL}:
         reason = hook_reply.stderr.strip()
         is_denial = native in _EXIT_CODE_ONLY_EVENTS
-        return parse_denial(reason) if is_denial else Decision(proceed=False, reason=reason or None)
+        return answer.parse_denial(reason) if is_denial else Decision(proceed=False, reason=reason or None)
     if decision.outcome == "deny":
         return decision
-    if hook_reply.code == DENY_EXIT_CODE:
+    if hook_reply.code == answer.DENY_EXIT_CODE:
         exit_decision = _exit_code_decision(native, hook_reply.stderr.strip(), decision)
         if exit_decision is not None:
             return exit_decision
@@ -69,8 +61,8 @@ def read_reply(native: str, hook_reply: Reply) -> Decision | None:
 def _parse_stdout(native: str, text: str, code: int) -> Decision | None:
     """The object on stdout, or plain text as context; None for a broken object."""
     if not text.startswith("{"):
-        return text_context(native, text, _PLAIN_TEXT_EVENTS if code == 0 else ())
-    fields = parse_object(text)
+        return answer.text_context(native, text, _PLAIN_TEXT_EVENTS if code == 0 else ())
+    fields = answer.parse_object(text)
     decision = None if fields is None else parse_fields(_SCHEMAS.get(native, _EMPTY_SCHEMA), native, fields)
     if fields is None or decision is None:
         return None
@@ -92,4 +84,4 @@ def _exit_code_decision(native: str, reason: str, decision: Decision) -> Decisio
     """Exit code 2 is a denial, or after a tool context for the model; None where it means nothing."""
     if native == _AFTER_TOOL:
         return replace(decision, context="\n".join(text for text in (decision.context, reason) if text) or None)
-    return parse_denial(reason) if native in _DENIABLE_EVENTS and (reason or native != _STOP) else None
+    return answer.parse_denial(reason) if native in _DENIABLE_EVENTS and (reason or native != _STOP) else None

@@ -5,7 +5,7 @@ from typing import Any
 
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
-from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, key_sets, pick, tool_names
+from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, key_sets, name_table, pick, tool_names
 from hookonce.agents.gemini_cli.config import parse, render
 from hookonce.agents.gemini_cli.reply import read_reply, reply
 from hookonce.base.jsontext import as_dict, drop_none
@@ -19,13 +19,10 @@ _TRAILER_SEARCH_CHARS = 400  # longer than any trailer: an output of megabytes i
 _CANCEL_PREFIXES = ("Command was cancelled by user", "Command was automatically cancelled")
 _URL_PATTERN = re.compile(r"https?://[^\s<>\"'`]*[^\s<>\"'`.,;:!?)\]]")
 _UNSAFE_CHARACTERS, _MAX_TOOL_NAME_CHARS = re.compile(r"[^A-Za-z0-9_.:-]"), 63
-_USAGE_KEYS = {
-    "promptTokenCount": "input_tokens",
-    "candidatesTokenCount": "output_tokens",
-    "cachedContentTokenCount": "cache_read_tokens",
-    "thoughtsTokenCount": "reasoning_tokens",
-    "totalTokenCount": "total_tokens",
-}
+_USAGE_KEYS = name_table(
+    "promptTokenCount=input_tokens candidatesTokenCount=output_tokens cachedContentTokenCount=cache_read_tokens "
+    "thoughtsTokenCount=reasoning_tokens totalTokenCount=total_tokens"
+)
 _FILES = {
     "user": "~/.gemini/settings.json",
     "project": ".gemini/settings.json",
@@ -191,16 +188,11 @@ AGENT = Agent(
     proof="captured",
     vendor="com.google",
     encodes=True,
-    events={
-        "BeforeTool": "before_tool_execute",
-        "AfterTool": "after_tool_execute",
-        "BeforeAgent": "before_prompt",
-        "AfterAgent": "agent_stop",
-        "BeforeModel": "before_model",
-        "AfterModel": "after_model",
-        "BeforeToolSelection": "before_tool_selection",
-        "PreCompress": "before_compact",
-    }
+    events=name_table(
+        "BeforeTool=before_tool_execute AfterTool=after_tool_execute BeforeAgent=before_prompt "
+        "AfterAgent=agent_stop BeforeModel=before_model AfterModel=after_model "
+        "BeforeToolSelection=before_tool_selection PreCompress=before_compact"
+    )
     | pick(EVENTS, "SessionStart SessionEnd Notification"),
     tools=tool_names(
         shell="run_shell_command",

@@ -17,17 +17,14 @@ _DENY_OUTCOME = OutcomeField(("decision",), ("reason",), {"deny": "deny", "block
 _ASK_OUTCOME = _DENY_OUTCOME._replace(words={"deny": "deny", "block": "deny", "ask": "ask"})
 _LENIENT_SCHEMA = ReplySchema(suppress=None, requires_event_name=False, strict=False)
 _NO_STOP_SCHEMA = _LENIENT_SCHEMA._replace(proceed=None)
+_DENY_SCHEMA = _LENIENT_SCHEMA._replace(outcomes=(_DENY_OUTCOME,))
 _SCHEMAS = {
     "BeforeTool": _LENIENT_SCHEMA._replace(outcomes=(_ASK_OUTCOME,), input=(hook_output.HOOK_OUTPUT_KEY, "tool_input")),
-    "AfterTool": _LENIENT_SCHEMA._replace(outcomes=(_DENY_OUTCOME,), context=hook_output.CONTEXT_PATH),
-    "BeforeAgent": _LENIENT_SCHEMA._replace(outcomes=(_DENY_OUTCOME,), context=hook_output.CONTEXT_PATH),
-    "AfterAgent": _LENIENT_SCHEMA._replace(outcomes=(_DENY_OUTCOME,)),
-    "BeforeModel": _LENIENT_SCHEMA._replace(
-        outcomes=(_DENY_OUTCOME,), input=(hook_output.HOOK_OUTPUT_KEY, "llm_request")
-    ),
-    "AfterModel": _LENIENT_SCHEMA._replace(
-        outcomes=(_DENY_OUTCOME,), output=(hook_output.HOOK_OUTPUT_KEY, "llm_response")
-    ),
+    "AfterTool": _DENY_SCHEMA._replace(context=hook_output.CONTEXT_PATH),
+    "BeforeAgent": _DENY_SCHEMA._replace(context=hook_output.CONTEXT_PATH),
+    "AfterAgent": _DENY_SCHEMA,
+    "BeforeModel": _DENY_SCHEMA._replace(input=(hook_output.HOOK_OUTPUT_KEY, "llm_request")),
+    "AfterModel": _DENY_SCHEMA._replace(output=(hook_output.HOOK_OUTPUT_KEY, "llm_response")),
     "BeforeToolSelection": _NO_STOP_SCHEMA._replace(input=(hook_output.HOOK_OUTPUT_KEY, "toolConfig")),
     "SessionStart": _NO_STOP_SCHEMA._replace(context=hook_output.CONTEXT_PATH),
 }

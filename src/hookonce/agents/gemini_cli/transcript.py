@@ -1,23 +1,15 @@
-"""Transcript parser of Gemini CLI: `tmp/PROJECT/chats/session-TIME-ID.jsonl`, sub-agents in `chats/SESSION/`.
+"""Transcript parser of Gemini CLI: `tmp/PROJECT/chats/session-TIME-ID.jsonl`, sub-agents in `chats/SESSION/ID.jsonl`.
 
-A sub-agent's file is `chats/SESSION/ID.jsonl`. A message is written again whenever something is added to it:
-its tokens, then the results of its tools. Older versions keep one document, `session-TIME-ID.json`, which is
-rewritten each time. Compactions are not written, nor answers that it cut off as a loop. Seen with 0.61.0.
+A message is written again whenever something is added to it. Older versions keep one document, which is rewritten each
+time. Compactions are not written, nor answers that it cut off as a loop. Seen with 0.61.0.
 """
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from hookonce.agents.transcripts.accumulator import (
-    TranscriptAccumulator,
-    TranscriptReader,
-    as_count,
-    as_dicts,
-    as_identifier,
-    as_time,
-    sum_counts,
-)
+from hookonce.agents.transcripts.accumulator import TranscriptAccumulator, TranscriptReader
 from hookonce.agents.transcripts.types import ModelCall, SubagentSpawn, ToolCall
+from hookonce.agents.transcripts.values import as_count, as_dicts, as_identifier, as_time, sum_counts
 from hookonce.base.jsontext import as_dict
 from hookonce.model import Object, Subagent, Usage
 

@@ -27,13 +27,10 @@ _CAMEL_EVENTS = frozenset({"preToolUse", "postToolUse", "stop"})
 _BATCH_EVENT = "postToolUse of a whole turn"
 
 # What IDE 1.0 and CLI 3 know; all other names belong to older files.
-_CURRENT_EVENTS = pick(EVENTS, "SessionStart UserPromptSubmit PreToolUse PostToolUse Stop") | {
-    "PreTaskExec": "before_task",
-    "PostTaskExec": "after_task",
-    "PostFileCreate": "file_created",
-    "PostFileSave": "file_saved",
-    "PostFileDelete": "file_deleted",
-}
+_CURRENT_EVENTS = pick(EVENTS, "SessionStart UserPromptSubmit PreToolUse PostToolUse Stop") | name_table(
+    "PreTaskExec=before_task PostTaskExec=after_task PostFileCreate=file_created PostFileSave=file_saved "
+    "PostFileDelete=file_deleted"
+)
 
 
 def _shape_write(name: str, args: Object) -> tuple[str, Object]:

@@ -1,7 +1,7 @@
 """Kiro config codec: the hook files that IDE 1.0 and CLI 3 share, and two legacy file formats.
 
-Legacy are hooks inside an agent file (CLI up to 2, Amazon Q) and one hook to a file (IDE before 1.0). They are
-read, and written only for hooks that came from such a file: Kiro of today takes the newest kind alone.
+Hooks inside an agent file (CLI up to 2, Amazon Q) and one hook to a file (IDE before 1.0) are read, and written only
+for hooks that came from such a file: Kiro of today takes the newest kind alone.
 """
 
 from msgspec.structs import replace

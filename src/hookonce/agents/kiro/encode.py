@@ -2,16 +2,13 @@
 
 from typing import Any
 
+from hookonce.agents._decode.claude_vocabulary import name_table
 from hookonce.agents._decode.tool_calls import result_text
 from hookonce.model import Event, Object, Result, Tool
 
-_LEGACY_EVENT_NAMES = {
-    "SessionStart": "agentSpawn",
-    "UserPromptSubmit": "userPromptSubmit",
-    "PreToolUse": "preToolUse",
-    "PostToolUse": "postToolUse",
-    "Stop": "stop",
-}
+_LEGACY_EVENT_NAMES = name_table(
+    "SessionStart=agentSpawn UserPromptSubmit=userPromptSubmit PreToolUse=preToolUse PostToolUse=postToolUse Stop=stop"
+)
 
 
 def wrap(flat: Object, event: Event) -> Object:

@@ -2,14 +2,7 @@
 
 from typing import Literal, NamedTuple
 
-from hookonce.agents._reply.answer import (
-    DEFAULT_REASON,
-    DENY_EXIT_CODE,
-    exit_code_denial,
-    json_reply,
-    parse_denial,
-    parse_object,
-)
+from hookonce.agents._reply import answer
 from hookonce.model import Decision, Object, Reply
 
 
@@ -42,16 +35,16 @@ def reply(native: str, decision: Decision, native_input: Object | None) -> Reply
     if decision.outcome != "deny":
         return Reply(stdout=decision.context or "")
     if native == _STOP_EVENT:
-        return json_reply({"decision": "block", "reason": decision.reason or DEFAULT_REASON})
-    return exit_code_denial(decision)
+        return answer.json_reply({"decision": "block", "reason": decision.reason or answer.DEFAULT_REASON})
+    return answer.exit_code_denial(decision)
 
 
 def read_reply(native: str, hook_reply: Reply) -> Decision | None:
     """Parse exit code and texts as Kiro does; None where it goes on as if there were none."""
     policy, stderr = _POLICIES.get(native, _IGNORE_POLICY), hook_reply.stderr.strip()
     if _is_denial(policy, hook_reply.code, stderr):
-        return parse_denial(stderr)
-    if native == _TASK_EVENT and hook_reply.code == DENY_EXIT_CODE and stderr:
+        return answer.parse_denial(stderr)
+    if native == _TASK_EVENT and hook_reply.code == answer.DENY_EXIT_CODE and stderr:
         return Decision(context=stderr)
     if hook_reply.code != 0:
         return None
@@ -63,12 +56,14 @@ def read_reply(native: str, hook_reply: Reply) -> Decision | None:
 def _is_denial(policy: ExitCodePolicy, code: int, stderr: str) -> bool:
     if policy.deny_on == "any":
         return code != 0
-    return code == DENY_EXIT_CODE and (policy.deny_on == "two" or (policy.deny_on == "explained" and stderr != ""))
+    return code == answer.DENY_EXIT_CODE and (
+        policy.deny_on == "two" or (policy.deny_on == "explained" and stderr != "")
+    )
 
 
 def _parse_stop_block(text: str) -> Decision:
-    fields = parse_object(text) or {}
+    fields = answer.parse_object(text) or {}
     reason = fields.get("reason")
     if fields.get("decision") != "block" or type(reason) is not str:
         return Decision()
-    return Decision(outcome="deny", reason=None if reason in {"", DEFAULT_REASON} else reason)
+    return Decision(outcome="deny", reason=None if reason in {"", answer.DEFAULT_REASON} else reason)

@@ -1,7 +1,6 @@
 """Agent table and decoder of OpenCode: hooks are plugin functions, a payload is `{hook, input, output}`.
 
 The function `event` receives bus messages `{type, properties}`; the native event is then the message's type.
-Both forms are flattened to one object with the keys of the agent's table.
 """
 
 import re
@@ -149,22 +148,14 @@ _FIELD_READERS: dict[str, Callable[[Object, Object], Object]] = {
     "tool.execute.before": lambda fields, back: {"args": back.get("args", fields.get("args"))},
     "tool.execute.after": _tool_result_fields,
     "chat.message": _prompt_fields,
-    "chat.params": _chat_fields,
-    "chat.headers": _chat_fields,
-    "experimental.chat.messages.transform": _chat_fields,
-    "experimental.chat.system.transform": _chat_fields,
-    "experimental.compaction.autocontinue": _chat_fields,
+    **dict.fromkeys(("chat.params", "chat.headers", "experimental.compaction.autocontinue"), _chat_fields),
+    **dict.fromkeys(("experimental.chat.messages.transform", "experimental.chat.system.transform"), _chat_fields),
     "experimental.text.complete": lambda _, back: {"text": back.get("text")},
     "command.execute.before": _command_fields,
     "config": lambda _, __: {"agent": None, "tool": None},  # settings of these names, not this call's
-    "permission.ask": _permission_fields,
-    "permission.asked": _permission_fields,
-    "permission.v2.asked": _permission_fields,
-    "permission.updated": _permission_fields,
-    "permission.replied": _permission_reply_fields,
-    "permission.v2.replied": _permission_reply_fields,
-    "session.created": _session_fields,
-    "session.updated": _session_fields,
+    **{f"permission.{name}": _permission_fields for name in ("ask", "asked", "v2.asked", "updated")},
+    **dict.fromkeys(("permission.replied", "permission.v2.replied"), _permission_reply_fields),
+    **dict.fromkeys(("session.created", "session.updated"), _session_fields),
     "session.deleted": lambda fields, back: _session_fields(fields, back) | {"time": None},
     "session.error": _error_fields,
     "session.status": lambda fields, _: {"status": as_dict(fields.get("status")).get("type")},

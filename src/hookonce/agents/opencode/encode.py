@@ -171,9 +171,7 @@ def _token_counts(usage: Usage) -> Object:
 
 
 _BUS_BUILDERS: dict[str, Callable[[Object, Event], Object]] = {
-    "session.created": _session_properties,
-    "session.updated": _session_properties,
-    "session.deleted": _session_properties,
+    **dict.fromkeys(("session.created", "session.updated", "session.deleted"), _session_properties),
     "session.error": _error_properties,
     "session.status": lambda flat, _: select_keys(flat, "sessionID") | {"status": {"type": flat.get("status")}},
     "message.updated": _message_properties,

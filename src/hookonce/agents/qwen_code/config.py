@@ -5,22 +5,16 @@ from typing import Any
 from hookonce.agents._config.gaps import misplaced_hook_gaps
 from hookonce.agents._config.groups import map_entries
 from hookonce.agents._config.provider_data import with_provider_data
+from hookonce.agents._decode.claude_vocabulary import name_table
 from hookonce.agents.gemini_cli.config import events_of, name_piece_meaning, parse_events, render_with_names
 from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
 
 # The names that tools have in matchers only: those of the screen, and Claude Code's.
-_NAMES_BY_TOOL = {
-    "shell": ("Shell", "Bash"),
-    "file_read": ("ReadFile", "Read"),
-    "file_write": ("WriteFile", "Write"),
-    "file_edit": ("Edit", "NotebookEdit"),
-    "search": ("Grep", "SearchFiles", "search_file_content"),
-    "find": ("Glob", "FindFiles", "ListFiles", "ReadFolder"),
-    "web_search": ("WebSearch",),
-    "web_fetch": ("WebFetch",),
-    "agent": ("Agent", "Task"),
-}
-_ALIASES = {name: tool for tool, names in _NAMES_BY_TOOL.items() for name in names}
+_ALIASES = name_table(
+    "Shell=shell Bash=shell ReadFile=file_read Read=file_read WriteFile=file_write Write=file_write Edit=file_edit "
+    "NotebookEdit=file_edit Grep=search SearchFiles=search search_file_content=search Glob=find FindFiles=find "
+    "ListFiles=find ReadFolder=find WebSearch=web_search WebFetch=web_fetch Agent=agent Task=agent"
+)
 _SECONDS_HANDLERS = ("http", "prompt")  # types of handlers whose timeout is never in milliseconds
 _MS_PER_S = 1000
 

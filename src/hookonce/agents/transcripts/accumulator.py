@@ -1,10 +1,5 @@
-"""Accumulator of transcript lines: fed by an agent's line parser, it deduplicates, completes and batches items.
+"""Accumulator of transcript lines: fed by an agent's line parser, it deduplicates, completes and batches items."""
 
-With the readers of untrusted JSON values: a value of a wrong type is None, and identifiers let no prose
-through.
-"""
-
-import re
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from pathlib import Path
@@ -24,44 +19,11 @@ from hookonce.agents.transcripts.types import (
     UsageTotal,
 )
 from hookonce.base.jsontext import load
-from hookonce.base.times import format_time, parse_time
 from hookonce.model import Json, Object
-
-_IDENTIFIER_PATTERN = re.compile(r"[\w.:/@+#\[\]()-]{1,200}", re.ASCII)  # an id or a name: no spaces, and short
-_MAX_COUNT = 1 << 53
-
-
-def as_dicts(value: Json) -> list[Object]:
-    """The objects among the items of a list."""
-    return [item for item in value if type(item) is dict] if type(value) is list else []
-
-
-def as_identifier(value: Json) -> str | None:
-    """An id, a name or a reason: short and without spaces, else None."""
-    return value if type(value) is str and _IDENTIFIER_PATTERN.fullmatch(value) else None
-
-
-def as_count(value: Json) -> int | None:
-    """A number of tokens or milliseconds; with a fraction it is rounded down."""
-    if type(value) is float and 0 <= value < _MAX_COUNT:
-        return int(value)
-    return value if type(value) is int and 0 <= value < _MAX_COUNT else None
-
-
-def as_time(value: Json) -> str | None:
-    """A time in the form that events have."""
-    time: Any = parse_time(value) if type(value) is str else None
-    return None if time is None else format_time(time)
-
-
-def sum_counts(*counts: int | None) -> int | None:
-    """The sum of the numbers that are not None; None if there is none."""
-    numbers = [number for number in counts if number is not None]
-    return sum(numbers) if numbers else None
-
 
 LineParser = Callable[["TranscriptAccumulator", Object], None]
 
+_ITEM_KINDS = ("calls", "tools", "compactions", "spawns", "totals")  # the fields of a batch
 _MAX_RECENT_IDS = 512  # ids; repetitions stand near one another, and whoever keeps the values knows all ids
 _MAX_OPEN_TOOL_CALLS = 256  # tool calls at once
 _MAX_SPAWNS = 256  # sub-agents whose files are still looked for
@@ -74,11 +36,7 @@ class TranscriptAccumulator:
         """Start from a copy of the memory."""
         self.memory = deepcopy(memory)
         self._recent_ids = dict.fromkeys(memory.seen)
-        self._calls: list[ModelCall] = []
-        self._tools: list[ToolCall] = []
-        self._compactions: list[Compaction] = []
-        self._spawns: list[SubagentSpawn] = []
-        self._totals: list[UsageTotal] = []
+        self._items: dict[str, list[Any]] = {name: [] for name in _ITEM_KINDS}
         self._unreadable = 0
 
     def add_line(self, parse_line: LineParser, raw: bytes) -> None:
@@ -118,7 +76,7 @@ class TranscriptAccumulator:
         self.memory.held = None
         if self._remember_id("call", call.id):
             self.memory.retries = None
-            self._calls.append(call)
+            self._items["calls"].append(call)
 
     def open_tool_call(self, tool: ToolCall) -> None:
         """Open a tool call; the oldest is emitted unfinished if too many are open."""
@@ -144,22 +102,22 @@ class TranscriptAccumulator:
     def _emit_tool_call(self, tool: ToolCall) -> None:
         self.memory.open.pop(tool.id, None)
         if self._remember_id("tool", tool.id):
-            self._tools.append(tool)
+            self._items["tools"].append(tool)
 
     def add_compaction(self, compaction: Compaction) -> None:
         """Add a compaction."""
         if self._remember_id("compaction", compaction.id):
-            self._compactions.append(compaction)
+            self._items["compactions"].append(compaction)
 
     def add_spawn(self, spawn: SubagentSpawn) -> None:
         """Add a sub-agent."""
         if self._remember_id("spawn", spawn.id):
-            self._spawns.append(spawn)
+            self._items["spawns"].append(spawn)
             self.memory.spawned = [*self.memory.spawned, spawn][-_MAX_SPAWNS:]
 
     def add_total(self, total: UsageTotal) -> None:
         """Add a running total."""
-        self._totals.append(total)
+        self._items["totals"].append(total)
 
     def flush(self) -> None:
         """Emit what is held or open as it is, because nothing follows."""
@@ -174,15 +132,8 @@ class TranscriptAccumulator:
     def build_batch(self) -> tuple[ReaderMemory, TranscriptBatch]:
         """The new memory, and the batch."""
         self.memory.seen = list(self._recent_ids)[-_MAX_RECENT_IDS:]
-        batch = TranscriptBatch(
-            calls=tuple(self._calls),
-            tools=tuple(self._tools),
-            compactions=tuple(self._compactions),
-            spawns=tuple(self._spawns),
-            totals=tuple(self._totals),
-            unreadable=self._unreadable,
-        )
-        return self.memory, batch
+        items = {name: tuple(items) for name, items in self._items.items()}
+        return self.memory, TranscriptBatch(**items, unreadable=self._unreadable)
 
     def _is_duplicate(self, kind: str, item_id: str) -> bool:
         return f"{kind} {item_id}" in self._recent_ids
@@ -209,12 +160,10 @@ def _parse_document(raw: bytes) -> Json:
 
 
 class TranscriptReader(Struct, frozen=True, kw_only=True):
-    """Transcript reader of one agent.
+    """Transcript reader of one agent, whose session files all lie in some `session_folder`.
 
-    `session_folder` is one that all session files of the agent lie in, wherever its home may be.
-    `parse_line` adds one JSON line to an accumulator. `find_subagent_files` finds the session files of the
-    sub-agents of a session file, given its spawns; `read_spawn` reads what a neighbouring file says of a sub-
-    agent's file.
+    `find_subagent_files` finds the files of a session file's sub-agents by its spawns; `read_spawn` reads what a
+    neighbouring file says of a sub-agent's file.
     """
 
     agent: str

@@ -1,7 +1,6 @@
 """Follower of session files: resolves a path that is safe to read, reads what was appended since a cursor.
 
-Anybody may name a path as a session file, so only the user's own files in an agent's session folders are
-read. A file that was replaced (device, inode or the bytes before the cursor differ) is read from its start.
+A file that was replaced (device, inode or the bytes before the cursor differ) is read from its start.
 """
 
 import os
@@ -40,13 +39,14 @@ def resolve_session_file(agent: str, path_text: str, home: Path) -> Path:
     return path
 
 
+CursorAndBatch = tuple[TranscriptCursor, TranscriptBatch]
 MAX_CHUNK_BYTES = 16 << 20  # bytes at once; a line that is longer is left out
 _MARK_BYTES = 256  # bytes before the place that was reached
 
 
 def follow_file(
     reader: TranscriptReader, path: Path, cursor: TranscriptCursor | None = None, max_bytes: int = MAX_CHUNK_BYTES
-) -> tuple[TranscriptCursor, TranscriptBatch]:
+) -> CursorAndBatch:
     """Read the batch after the cursor, up to `max_bytes`: call again until the cursor stays where it is.
 
     A file that cannot be opened raises OSError.
@@ -78,9 +78,7 @@ def _digest_before(handle: int, offset: int) -> str:
     return sha256(os.pread(handle, offset - start, start)).hexdigest()[:16]
 
 
-def _initial_cursor(
-    reader: TranscriptReader, path: Path, file_stat: os.stat_result
-) -> tuple[TranscriptCursor, TranscriptBatch]:
+def _initial_cursor(reader: TranscriptReader, path: Path, file_stat: os.stat_result) -> CursorAndBatch:
     accumulator = TranscriptAccumulator(ReaderMemory())
     spawn = reader.read_spawn(path) if reader.read_spawn else None
     if spawn is not None:
@@ -91,9 +89,7 @@ def _initial_cursor(
     return TranscriptCursor(device=device, inode=inode, offset=0, mark=mark, memory=memory), batch
 
 
-def _read_chunk(
-    reader: TranscriptReader, cursor: TranscriptCursor, handle: int, max_bytes: int
-) -> tuple[TranscriptCursor, TranscriptBatch]:
+def _read_chunk(reader: TranscriptReader, cursor: TranscriptCursor, handle: int, max_bytes: int) -> CursorAndBatch:
     data = os.pread(handle, max_bytes, cursor.offset)
     skipped_bytes = 0
     if cursor.in_long_line:
@@ -108,16 +104,14 @@ def _read_chunk(
     return replace(cursor, offset=offset, mark=mark, memory=memory, in_long_line=in_long_line), batch
 
 
-def _read_document(
-    reader: TranscriptReader, cursor: TranscriptCursor, data: bytes, max_bytes: int
-) -> tuple[TranscriptCursor, TranscriptBatch]:
+def _read_document(reader: TranscriptReader, cursor: TranscriptCursor, data: bytes, limit: int) -> CursorAndBatch:
     """A JSON document that is rewritten each time: all of it is parsed again, and known ids are skipped."""
     mark = sha256(data).hexdigest()[:16]
     if mark == cursor.mark:
         return cursor, TranscriptBatch()
     accumulator = TranscriptAccumulator(cursor.memory)
-    accumulator.add_line(reader.parse_line, data if len(data) <= max_bytes else b"too long")
+    accumulator.add_line(reader.parse_line, data if len(data) <= limit else b"too long")
     memory, batch = accumulator.build_batch()
-    if batch.unreadable and len(data) <= max_bytes:
+    if batch.unreadable and len(data) <= limit:
         return cursor, TranscriptBatch()  # it is being written: the next time
     return replace(cursor, offset=len(data), mark=mark, memory=memory), batch

@@ -1,8 +1,7 @@
 """Types of transcript data: numbers, names, ids and times. Prompts, answers and thoughts stay in the file.
 
-Tokens are counted alike for all agents: `input_tokens` are all that went in, those of a cache among them;
-`output_tokens` are all that came out, those of reasoning among them. Field names are stored as JSON with each
-cursor.
+`input_tokens` are all that went in, those of a cache among them; `output_tokens` are all that came out, those of
+reasoning among them. Field names are stored as JSON with each cursor.
 """
 
 from msgspec import Struct
@@ -22,8 +21,7 @@ class _TranscriptItem(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class ModelCall(_TranscriptItem, frozen=True, kw_only=True):
     """One answer of a model, or its failure. `parent_call` is the tool call that started the sub-agent.
 
-    `hour_write_tokens` are the cache writes kept for an hour, which some vendors charge more for. `asked` is
-    the time of the last input before the answer, `retries` the number of failed attempts before it.
+    `hour_write_tokens` are the cache writes kept for an hour, which some vendors charge more for.
     """
 
     time: str | None = None
@@ -89,10 +87,9 @@ class TranscriptBatch(Struct, frozen=True, kw_only=True):
 class ReaderMemory(Struct, kw_only=True, omit_defaults=True):
     """State of a reader between chunks, stored with the cursor: context, open tool calls, and recent ids.
 
-    `seen` are recent ids (deduplication), `open` unfinished tool calls, `held` a model call that may be
-    incomplete, `asked` the time of the model's last input, `retries` failed attempts since, `spawned` the
-    sub-agents. The last four are for agents that count in running totals: tokens of the context, all tokens
-    so far, whether calls are listed one by one, and a compaction whose result comes later.
+    `held` is a model call that may be incomplete, `asked` the time of the model's last input, `retries` failed attempts
+    since. The last four are for agents that count in running totals: tokens of the context, all tokens so far, whether
+    calls are listed one by one, and a compaction whose result comes later.
     """
 
     session: str | None = None

@@ -1,7 +1,4 @@
-"""Agent table, decoder and encoder of Copilot in Visual Studio Code (the extension host's harness).
-
-The documentation spells the common keys in camelCase, the extension writes them in snake_case: both are read.
-"""
+"""Agent table, decoder and encoder of Copilot in VS Code; its common keys are read in camelCase and in snake_case."""
 
 from functools import partial
 
@@ -29,13 +26,6 @@ def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
         return None
     server, _, tool = native[4:].partition("_")
     return (server, tool) if server and tool and "_" not in tool else ("?", native)
-
-
-def _shape_fetch(name: str, arguments: Object) -> tuple[str, Object]:
-    urls = arguments.get("urls")
-    if type(urls) is not list or not all(type(url) is str for url in urls):
-        return name, arguments
-    return name, arguments | {"url": "\n".join(urls)}
 
 
 def _shape_replacements(name: str, arguments: Object) -> tuple[str, Object]:
@@ -127,7 +117,7 @@ AGENT = Agent(
     ),
     shape_readers={
         "apply_patch": tool_calls.shape_patch,
-        "fetch_webpage": _shape_fetch,
+        "fetch_webpage": tool_calls.shape_list("urls", "url"),
         "multi_replace_string_in_file": _shape_replacements,
     },
     mcp=_mcp,

@@ -1,8 +1,7 @@
 """Replies to Copilot in Visual Studio Code, by its source: Claude Code's keys, each in its own place.
 
-A Stop is denied in the nested object and a SubagentStop at the top. A text under `stopReason` ends the turn
-even without `continue`. Denying a prompt means ending the turn: every version supports that, and not every
-one a block.
+A text under `stopReason` ends the turn even without `continue`. Denying a prompt means ending the turn: every version
+supports that, and not every one a block.
 """
 
 from typing import Any
@@ -14,18 +13,15 @@ from hookonce.model import Decision, Object, Reply
 
 _BLOCK = hook_output.BLOCK._replace(requires_reason=True)
 _LENIENT_SCHEMA = ReplySchema(suppress=None, requires_event_name=False, strict=False)
+_CONTEXT_SCHEMA = _LENIENT_SCHEMA._replace(context=hook_output.CONTEXT_PATH)
 _SCHEMAS = {
-    "PreToolUse": _LENIENT_SCHEMA._replace(
-        outcomes=(hook_output.PERMISSION,), context=hook_output.CONTEXT_PATH, input=hook_output.INPUT_PATH
-    ),
-    "PostToolUse": _LENIENT_SCHEMA._replace(outcomes=(_BLOCK,), context=hook_output.CONTEXT_PATH),
-    "UserPromptSubmit": _LENIENT_SCHEMA._replace(
-        outcomes=(hook_output.CONTINUE, _BLOCK), context=hook_output.CONTEXT_PATH, proceed=None
-    ),
+    "PreToolUse": _CONTEXT_SCHEMA._replace(outcomes=(hook_output.PERMISSION,), input=hook_output.INPUT_PATH),
+    "PostToolUse": _CONTEXT_SCHEMA._replace(outcomes=(_BLOCK,)),
+    "UserPromptSubmit": _CONTEXT_SCHEMA._replace(outcomes=(hook_output.CONTINUE, _BLOCK), proceed=None),
     "Stop": _LENIENT_SCHEMA._replace(outcomes=(hook_output.NESTED_BLOCK,)),
     "SubagentStop": _LENIENT_SCHEMA._replace(outcomes=(_BLOCK,)),
-    "SessionStart": _LENIENT_SCHEMA._replace(context=hook_output.CONTEXT_PATH),
-    "SubagentStart": _LENIENT_SCHEMA._replace(context=hook_output.CONTEXT_PATH),
+    "SessionStart": _CONTEXT_SCHEMA,
+    "SubagentStart": _CONTEXT_SCHEMA,
 }
 
 

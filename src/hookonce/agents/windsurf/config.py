@@ -1,7 +1,6 @@
 """Windsurf config codec: no matchers and no timeouts, but an event for each kind of tool.
 
-A hook with several tools is one entry under several events. Reading folds the lists back, side by side: equal
-entries at the heads of several lists are one hook.
+A hook with several tools is one entry under several events, which reading folds back into one.
 """
 
 from collections import Counter

@@ -1,7 +1,4 @@
-"""Tool name aliases in matchers: words that mean more to an agent than the names in its table, and parts of names.
-
-An agent says what such a word means by a function from the word to parts of a canonical matcher.
-"""
+"""Tool name aliases in matchers: words that mean more to an agent than the names in its table, and parts of names."""
 
 import re
 from collections.abc import Callable

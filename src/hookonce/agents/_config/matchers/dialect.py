@@ -1,8 +1,7 @@
 """Matcher dialects: how an agent writes and reads a matcher, and the rules that are the same for all of them.
 
-There are four: names and patterns joined by a bar (`alternation`), a JavaScript regex that is searched (`js_regex`),
-a regex that must fit a whole name (`full_match`), and Kiro's, on names of its own. Generated code has none of them; it
-filters by a list of tools (`tool_list`). In all of them a matcher that no tool of the agent can fit costs the hook.
+Generated code has no dialect; it filters by a list of tools (`tool_list`). In all of them a matcher that no tool of the
+agent can fit costs the hook.
 """
 
 import re

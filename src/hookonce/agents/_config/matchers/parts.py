@@ -1,7 +1,4 @@
-"""Parts of a canonical matcher (names, patterns, MCP tools), what they fit, and what an agent's native tools mean.
-
-Pattern coverage is how much a regex fits beyond the known tool names, probed with names that no tool has.
-"""
+"""Parts of a canonical matcher (names, patterns, MCP tools), what they fit, and what an agent's native tools mean."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
@@ -98,12 +95,8 @@ def _measure_coverage(fits: Callable[[str], bool], tool_names: Iterable[str], mc
 @lru_cache(maxsize=512)
 def canonical_coverage(pattern: str) -> PatternCoverage:
     """The breadth of a pattern on canonical names; one that RE2 does not know fits nothing of ours."""
-    try:
-        search = compile_re2(pattern).search
-    except ValueError:
-        return PatternCoverage(all_tools=False, unknown_tools=False, all_mcp=False, some_mcp=False)
     mcp = [f"mcp:{server}/{tool}" for server, tool in _MCP_SAMPLES]
-    return _measure_coverage(lambda name: search(name) is not None, ARGUMENTS, mcp)
+    return _measure_coverage(lambda name: fits_name(pattern, name), ARGUMENTS, mcp)
 
 
 def native_coverage(agent: Agent, pattern: str) -> PatternCoverage:
