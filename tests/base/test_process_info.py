@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from hookonce.base import process_info
+from hookonce.base import process_info, runtime_dir
 from hookonce.base.runtime_dir import runtime_file
 
 
@@ -33,6 +33,22 @@ def test_what_a_handler_starts_is_one_deeper():
     process_info.unregister_handlers(mark)
     process_info.unregister_handlers(mark)
     assert 0 == below({process_info.PARENT_VARIABLE: mark, process_info.DEPTH_VARIABLE: "2"})
+
+
+def test_a_process_that_runs_handlers_all_day_registers_each_depth_once(monkeypatch):
+    """
+    The token outlives a call, and is renewed before its file would be swept away.
+    """
+    registry = process_info.LongLivedRegistry(runtime_dir.find_runtime_dir())
+    first, second = registry.register_handlers(1), registry.register_handlers(2)
+    registry.unregister_handlers(first)
+
+    assert (first, second) == (registry.register_handlers(1), registry.register_handlers(2))
+    assert [1, 2] == [below({process_info.PARENT_VARIABLE: token}) for token in (first, second)]
+    monkeypatch.setattr(process_info, "monotonic", lambda later=process_info.monotonic() + 600: later)
+    renewed = registry.register_handlers(1)
+    assert renewed != first
+    assert [1, 1] == [below({process_info.PARENT_VARIABLE: token}) for token in (first, renewed)]
 
 
 @pytest.mark.parametrize("mark", ["", "0" * 16, "../calls/x", "/etc/passwd", "a b", "é", "x" * 5000])

@@ -208,7 +208,7 @@ def heard(line):
     """All that is said until an answer is there, or the other end hangs up."""
     data = b""
     with suppress(ConnectionResetError):
-        while all(kind == wire.ACK for kind, *_ in wire.decode_replies(data)[0]) and (chunk := line.recv(1 << 16)):
+        while all(kind in {wire.ACK, wire.BEGIN} for kind, *_ in wire.decode_replies(data)[0]) and (chunk := line.recv(1 << 16)):
             data += chunk
     return data
 

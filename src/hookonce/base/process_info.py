@@ -7,13 +7,15 @@ an ancestor; what a repository sets in the environment counts for nothing.
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from time import CLOCK_BOOTTIME, clock_gettime
+from time import CLOCK_BOOTTIME, clock_gettime, monotonic
+from typing import Protocol
 
 from hookonce.base.runtime_dir import runtime_file, runtime_path, write_new
 
 DEPTH_VARIABLE, PARENT_VARIABLE, HOOK_DIR_VARIABLE = "HOOKONCE_DEPTH", "HOOKONCE_PARENT", "HOOKONCE_HOOK_DIR"
 MAX_DEPTH = 3
 _MAX_CLIENT_AGE_S = 20.0  # seconds
+_TOKEN_LIFETIME_S = 600.0  # seconds
 _MAX_STAT_BYTES = 4096  # of what the system tells of a process
 
 
@@ -29,8 +31,18 @@ def nesting_depth(environment: Mapping[str, str], caller_pid: int = 0) -> int:
     return depth if pid in set(iter_ancestors(caller_pid or os.getpid())) else 0
 
 
+class HandlerRegistry(Protocol):
+    """Protocol of what tells the depth of handlers to whoever they start."""
+
+    def register_handlers(self, depth: int, /) -> str:
+        """Register that handlers of this depth run below this process; the token goes into their environment."""
+
+    def unregister_handlers(self, token: str, /) -> None:
+        """End the registration."""
+
+
 def register_handlers(depth: int, runtime_dir: Path | None = None) -> str:
-    """Register that handlers of this depth run below this process; the token goes into their environment."""
+    """Register handlers of a process that runs them once."""
     token = os.urandom(8).hex()
     write_new(runtime_path("handlers", token, runtime_dir), f"{os.getpid()} {depth}".encode())
     return token
@@ -39,6 +51,25 @@ def register_handlers(depth: int, runtime_dir: Path | None = None) -> str:
 def unregister_handlers(token: str) -> None:
     """Remove the registration."""
     runtime_file("handlers", token).unlink(missing_ok=True)
+
+
+class LongLivedRegistry:
+    """Registrations of a process that runs handlers all day: one for each depth, whichever call they are for."""
+
+    def __init__(self, runtime_dir: Path) -> None:
+        """Nothing is registered yet."""
+        self._runtime_dir, self._tokens = runtime_dir, dict[int, tuple[str, float]]()
+
+    def register_handlers(self, depth: int) -> str:
+        """The token of a depth; it is renewed long before its file would be swept away."""
+        token, registered_at = self._tokens.get(depth, ("", -_TOKEN_LIFETIME_S))
+        if monotonic() - registered_at >= _TOKEN_LIFETIME_S:
+            token = register_handlers(depth, self._runtime_dir)
+            self._tokens[depth] = token, monotonic()
+        return token
+
+    def unregister_handlers(self, token: str) -> None:
+        """Keep the registration, for the next call."""
 
 
 def iter_ancestors(pid: int) -> Iterator[int]:

@@ -8,7 +8,7 @@ import os
 MAGIC = b"HKO1"
 VERSION = b"1"
 MAX_FRAME_BYTES = 16 << 20  # bytes of a frame that a daemon takes
-ACK, ANSWER, COLD = 1, 2, 3
+ACK, ANSWER, COLD, BEGIN = 1, 2, 3, 4  # BEGIN: hooks run for this call, so nobody may run them again
 FIELD_COUNT = 10  # version, build, id, words, environment, directory, umask, stdin, namespaces, parent
 _HEADER_BYTES = len(MAGIC) + 4
 _REPLY_HEADER_BYTES = 1 + 8 + 1 + 4 + 4

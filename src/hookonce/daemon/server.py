@@ -17,6 +17,7 @@ from hookonce.agents import reports_session_end, transcripts
 from hookonce.base import build_id, paths, runtime_dir, wire
 from hookonce.base.event_loop import EventLoop
 from hookonce.base.jsontext import dump
+from hookonce.base.process_info import LongLivedRegistry
 from hookonce.client.daemon_endpoints import FLUSH, STATUS
 from hookonce.daemon import connection
 from hookonce.daemon.connection import ClientConnection
@@ -64,6 +65,7 @@ class Daemon:
         self.loop, self.dedup_cache = EventLoop(_log_error), DedupCache()
         self.store_writer = BackgroundStoreWriter(self.loop, lambda: monotonic() - self.last_call_at < _BUSY_WINDOW_S)
         self.journal = self.store_writer.journal
+        self.handler_registry = LongLivedRegistry(runtime_dir.find_runtime_dir())
         self.socket_path, self._build, self._build_dirs = (
             socket_path,
             build_id.running_build_id(),

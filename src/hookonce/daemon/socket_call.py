@@ -5,6 +5,7 @@ A large payload is handled by a forked child of the daemon, so that other caller
 
 import os
 import signal
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from time import CLOCK_BOOTTIME, clock_gettime_ns, monotonic
@@ -25,6 +26,7 @@ from hookonce.dispatch.context import CallContext
 from hookonce.dispatch.dispatcher import IncomingCall
 from hookonce.dispatch.fail_mode import encode_reply
 from hookonce.dispatch.manifest_stamps import Stamps
+from hookonce.dispatch.pipeline import CallAbandonedError
 from hookonce.handlers.operation import run_blocking
 from hookonce.model import Reply
 from hookonce.store.spool.journal import SpoolJournal
@@ -92,6 +94,8 @@ def _run_child(request: ClientRequest, call_context: CallContext, client_fd: int
 _HANGUP_POLL_S = 0.1  # seconds between two looks at a client that has hung up
 _FORGET_POLL_S, _MAX_FORGET_POLLS = 0.5, 20  # seconds until a client that is still there is looked for again; how often
 _NS_PER_S = 1_000_000_000
+_BEGIN = wire.encode_reply(wire.BEGIN, 0)
+_HEARS_UNTIL_SHUTDOWN = sys.platform == "linux"  # elsewhere who shuts its end may lose what came before
 
 
 class DaemonServices(Protocol):
@@ -99,6 +103,7 @@ class DaemonServices(Protocol):
 
     loop: EventLoop
     journal: SpoolJournal
+    handler_registry: process_info.LongLivedRegistry
     dedup_cache: DedupCache
     denied_files: DeniedFileWatcher
     last_call_at: float
@@ -128,6 +133,8 @@ class SocketCall:
             spool=services.journal,
             dedup_store=services.dedup_cache,
             on_record=services.denied_files.watch_record,
+            claim=self._claim,
+            handler_registry=services.handler_registry,
             shared_stamps=stamps,
             is_paused=is_paused,
         )
@@ -146,13 +153,26 @@ class SocketCall:
         else:
             self._run_task(call)
 
+    def _claim(self, call_id: str) -> bool:
+        """Tell the client that hooks begin, which from then on nobody runs again; a client that cannot be told is gone.
+
+        A client that gives up shuts its end first and then reads what came before (ADR 0032): either it hears us, or
+        we are told here that it does not.
+        """
+        try:
+            if _HEARS_UNTIL_SHUTDOWN and self._client.send_now(_BEGIN):
+                return True
+        except OSError:
+            raise CallAbandonedError("the client has gone on without us") from None
+        return dedup.claim_call(call_id)
+
     def _run_task(self, call: IncomingCall) -> None:
         services = self._services
         self._task = call_task = CallTask(services.loop, dispatcher.answer_incoming(call), self._finish)
         call_task.resume()
         if not call_task.is_over:
             self._wait_for_hooks()
-            services.dedup_cache.flush()
+            services.loop.call_soon(services.dedup_cache.flush)  # once the hook has begun
 
     def _wait_for_hooks(self) -> None:
         self._is_waiting = True
@@ -168,7 +188,10 @@ class SocketCall:
         self._wait_for_hooks()
         oneshot_context = context.oneshot_context(request.environment)
         call_context = structs.replace(
-            call_context, spool=oneshot_context.spool, dedup_store=oneshot_context.dedup_store
+            call_context,
+            spool=oneshot_context.spool,
+            dedup_store=oneshot_context.dedup_store,
+            handler_registry=oneshot_context.handler_registry,
         )
         forked_call.start(request, call_context, client.socket.fileno())
 

@@ -92,6 +92,13 @@ class BufferedStream:
         self._write_buffer, self._closes_after_write = self._write_buffer + data, last
         self._flush()
 
+    def send_now(self, data: bytes) -> bool:
+        """Send a few bytes if nothing waits before them; OSError where nobody listens any more."""
+        try:
+            return not self._write_buffer and self.socket.send(data) == len(data)
+        except BlockingIOError:
+            return False
+
     def _flush(self) -> None:
         try:
             sent_bytes = self.socket.send(self._write_buffer) if self._write_buffer else 0

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from hookonce.base import process_info
 from hookonce.dispatch import dedup
 from hookonce.dispatch.manifest_stamps import Stamps
 from hookonce.model import Record, Stored
@@ -33,8 +34,9 @@ class CallContext(Struct, frozen=True, kw_only=True):
     """Per-call execution context: the caller's environment, directory, umask (-1: ours), pid (0: ours); stores.
 
     Without `runs_hooks` a call is only recorded, because it was answered before. `on_record` gets each record as it
-    was decided. `shared_stamps` are those of the manifests above all projects, if somebody has just looked at them;
-    `is_paused` likewise whether hooks are paused, None if nobody has looked.
+    was decided. `claim` tells by its id whether the hooks of a call are ours to run. `shared_stamps` are those of the
+    manifests above all projects, if somebody has just looked at them; `is_paused` likewise whether hooks are paused,
+    None if nobody has looked.
     """
 
     environment: Mapping[str, str]
@@ -45,6 +47,8 @@ class CallContext(Struct, frozen=True, kw_only=True):
     dedup_store: dedup.DedupStore
     runs_hooks: bool = True
     on_record: Callable[[Record], object] = lambda _: None
+    claim: Callable[[str], bool] = dedup.claim_call
+    handler_registry: process_info.HandlerRegistry = process_info
     shared_stamps: Stamps | None = None
     is_paused: bool | None = None
 

@@ -261,9 +261,9 @@ class CallClaim(Struct, frozen=True):
     pid: int = 0
 
 
-def claim_call(call_id: str, runtime_dir: Path | None = None) -> bool:
+def claim_call(call_id: str) -> bool:
     """Claim a call id; whether we are the ones who run its hooks."""
-    return create_exclusive(runtime_path("calls", call_id, runtime_dir), dump(CallClaim(done=False, pid=os.getpid())))
+    return create_exclusive(runtime_path("calls", call_id), dump(CallClaim(done=False, pid=os.getpid())))
 
 
 def has_claim(call_id: str) -> bool:

@@ -23,6 +23,7 @@ from hookonce.dispatch.fast_path import table
 from hookonce.dispatch.identification import identify
 from hookonce.dispatch.pipeline import (
     AlreadyClaimedError,
+    CallAbandonedError,
     CallArguments,
     CallRequest,
     CallResponse,
@@ -176,6 +177,8 @@ def _answer_request(request: CallRequest, call: IncomingCall) -> Task[Reply]:
         response = yield from process_request(request, call_context)
     except AlreadyClaimedError:
         return (yield from _await_claimant(request, call_context))
+    except CallAbandonedError:
+        return Reply()  # to nobody: whoever answers now records it too
     except GeneratorExit:
         raise
     except BaseException as problem:  # noqa: BLE001  recorded, and answered by the fail mode of the call

@@ -142,6 +142,10 @@ class AlreadyClaimedError(HookonceError):
     """Another process runs the hooks of this call, or has run them, and answers."""
 
 
+class CallAbandonedError(HookonceError):
+    """The client has gone on without us before any hook has begun."""
+
+
 class NestingTooDeepError(HookonceError):
     """A chain of agents and hooks that would not end."""
 
@@ -210,15 +214,14 @@ def _run_claimed(
     hooks: list[SelectedHook], request: CallRequest, call_context: CallContext, nesting: int, deadline: float
 ) -> Task[list[HookResult]]:
     """Run the hooks, if nobody else has this very call."""
-    folder = runtime_dir.find_runtime_dir()
-    if request.arguments.id and not dedup.claim_call(request.arguments.id, folder):
+    if request.arguments.id and not call_context.claim(request.arguments.id):
         raise AlreadyClaimedError("somebody else runs the hooks of this very call")
     caller = CallerContext(
         environment=call_context.environment,
         cwd=call_context.cwd,
         umask=call_context.umask,
         depth=nesting,
-        runtime_dir=folder,
+        handler_registry=call_context.handler_registry,
     )
     return (yield from hooks_task(hooks, request.event, caller, deadline))
 

@@ -128,7 +128,7 @@ class CallerContext(Struct, frozen=True, kw_only=True):
     cwd: str
     umask: int = -1
     depth: int = 0
-    runtime_dir: Path | None = None  # where it was found for this call
+    handler_registry: process_info.HandlerRegistry = process_info
     depth_token: str = ""  # by which what its hooks start knows its depth
     reduces_privileges: bool = False  # whether its hooks have fewer privileges
     waits_for_background: bool = False  # whether even those hooks are waited for that run on by themselves elsewhere
@@ -160,7 +160,7 @@ def hooks_task(
     results: list[HookResult] = []
     if not hooks:
         return results
-    depth_token = process_info.register_handlers(caller.depth + 1, caller.runtime_dir)
+    depth_token = caller.handler_registry.register_handlers(caller.depth + 1)
     try:
         is_reduced = settings.load().privileges == "reduced"
         run_context = replace(caller, depth_token=depth_token, reduces_privileges=is_reduced)
@@ -169,7 +169,7 @@ def hooks_task(
             results.append(result)
             event = event if hook.event else next_event
     finally:
-        process_info.unregister_handlers(depth_token)
+        caller.handler_registry.unregister_handlers(depth_token)
     return results
 
 

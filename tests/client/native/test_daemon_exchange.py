@@ -1,10 +1,11 @@
 """The conversation with the daemon: whatever the other side does, the agent is answered once."""
 
+import json
 import os
 
 import pytest
 
-from hookonce.base.wire import ACK, ANSWER, encode_reply
+from hookonce.base.wire import ACK, ANSWER, BEGIN, encode_reply
 from hookonce.base.wire import COLD as GO_COLD
 from tests.client.native.client_env import BUILD, COLD, hear, in_seconds
 from tests.handlers.processes import eventually
@@ -12,6 +13,7 @@ from tests.handlers.processes import eventually
 BIG = b'{"a": "' + b"x" * 5_000_000 + b'"}'
 WARM = (3, b"out\n\0\xff", b"err")
 SAID = encode_reply(ANSWER, 0, *WARM)
+BEGAN = encode_reply(BEGIN, 0)
 
 
 def ack(seconds, *said):
@@ -50,6 +52,7 @@ def test_a_daemon_answers_also_when_python_is_gone(world, daemon):
 GOOD = {
     "an ACK before it": lambda line: (hear(line), line.sendall(ack(30)), line.sendall(SAID)),
     "an ACK in the same write": lambda line: (hear(line), line.sendall(ack(30) + SAID)),
+    "an ACK and that hooks have begun": lambda line: (hear(line), line.sendall(ack(30) + BEGAN), line.sendall(SAID)),
     "an ACK whose deadline is over": lambda line: (hear(line), line.sendall(ack(-5) + SAID)),
     "single bytes": lambda line: (hear(line), line.sendall(ack(30)), [line.send(bytes([one])) for one in SAID]),
     "the frame never read": lambda line: line.sendall(SAID),
@@ -163,6 +166,8 @@ BAD = {
     "says ACK twice": b"ACKACK" + SAID,
     "says ACK and closes": b"ACK",
     "says ACK and nonsense": b"ACK" + b"\x09" * 30,
+    "says that hooks have begun, and no ACK": BEGAN + SAID,
+    "closes while it says that hooks have begun": b"ACK" + BEGAN[:-1],
 }
 
 
@@ -172,7 +177,7 @@ def test_a_daemon_that_talks_nonsense_is_left_for_python(world, daemon, said, st
     """
     Once, and nobody starts another daemon for that.
     """
-    patient = stays and said != b"ACK"  # who has taken a call and is there may think about it
+    patient = stays and said not in {b"ACK", b"ACK" + BEGAN[:-1]}  # who has taken a call and is there may think about it
 
     def act(line):
         hear(line)
@@ -182,6 +187,76 @@ def test_a_daemon_that_talks_nonsense_is_left_for_python(world, daemon, said, st
     daemon.act = act
     assert COLD == world.run("x")
     assert (1, 0) == (daemon.calls, world.starts())
+
+
+AFTER_BEGIN = {
+    "closes": b"",
+    "closes in the middle of its answer": SAID[:-1],
+    "says so twice": BEGAN,
+    "says go cold": encode_reply(GO_COLD, 0),
+    "says nonsense": b"\x09" * 30,
+}
+
+
+@pytest.mark.parametrize("said", AFTER_BEGIN.values(), ids=AFTER_BEGIN)
+def test_hooks_that_have_begun_are_claimed_for_the_daemon_before_python_answers(world, daemon, said):
+    """
+    So that Python does not run them once more; the daemon may yet save their answer there.
+    """
+    daemon.act = lambda line: (hear(line), line.sendall(ack(30) + BEGAN + said))
+
+    assert COLD == world.run("x")
+    claim = world.house() / "calls" / world.fields()[2].decode()
+    assert {"done": False, "pid": os.getpid()} == json.loads(claim.read_text())
+    assert 0o600 == claim.stat().st_mode & 0o777
+
+
+def test_an_answer_that_was_saved_under_the_claim_stays(world, daemon):
+    """
+    The daemon has written it just before it was killed.
+    """
+    calls = world.house() / "calls"
+    calls.mkdir()
+
+    def act(line):
+        (calls / hear(line)[2].decode()).write_text("saved")
+        line.sendall(ack(30) + BEGAN)
+
+    daemon.act = act
+    assert COLD == world.run("x")
+    assert ["saved"] == [file.read_text() for file in calls.iterdir()]
+
+
+def test_where_nothing_can_be_claimed_the_ack_answers(world, daemon):
+    """
+    Rather than that hooks run twice.
+    """
+    (world.house() / "calls").touch()
+    daemon.act = lambda line: (hear(line), line.sendall(ack(30) + BEGAN))
+
+    assert (9, b"late", b"too late") == world.ask("x")
+
+
+def test_a_daemon_that_is_given_up_cannot_say_any_more_that_hooks_have_begun(world, daemon):
+    """
+    It is told that nobody listens, however late it wakes up; and what it said before was heard.
+    """
+    world.interpret("until [ -e TOLD/late ]; do sleep 0.05; done; printf cold; printf aside >&3; exit 107".replace("TOLD", str(world.told)))
+    refusals = []
+
+    def act(line):
+        hear(line)
+        eventually((world.told / "frame").exists, 30)
+        try:
+            line.sendall(ack(30) + BEGAN)
+        except OSError as problem:
+            refusals.append(problem)
+        (world.told / "late").touch()
+
+    daemon.act = act
+    assert COLD == world.run("x")
+    assert [BrokenPipeError] == list(map(type, refusals))
+    assert not (world.house() / "calls").exists()
 
 
 @pytest.mark.parametrize("given", [b"{}", BIG], ids=["small", "big"])

@@ -1,9 +1,10 @@
-// Exchange with the daemon: one frame there, at most two replies back.
+// Exchange with the daemon: one frame there, at most three replies back. BEGIN says that hooks run for this call: from
+// then on nobody may run them again.
 
 #define REPLY_HEADER_BYTES 18
 #define MAX_REPLY_TEXT_BYTES (64u << 20)
 
-enum { ACK = 1, ANSWER = 2, GO_COLD = 3 };
+enum { ACK = 1, ANSWER = 2, GO_COLD = 3, BEGIN = 4 };
 
 struct reply {
     int kind, code;
@@ -31,17 +32,28 @@ static _Noreturn void deliver(const struct reply *reply, const char *data) {
     _exit(reply->code);
 }
 
+struct exchange {
+    int connection, has_begun;
+    struct bytes input;
+    size_t parsed_bytes;
+    struct reply ack;
+};
+
 // What was heard so far: an answer is delivered, an ACK kept. Whether it makes sense to listen on.
-static int take_replies(const struct bytes *input, struct reply *ack) {
+static int take_replies(struct exchange *exchange) {
     for (;;) {
-        const char *data = input->data + ack->size;
-        size_t size = input->size - ack->size;
+        const char *data = exchange->input.data + exchange->parsed_bytes;
+        size_t size = exchange->input.size - exchange->parsed_bytes;
         if (!size) return 1;
         struct reply reply = parse_reply(data, size);
-        if (reply.kind != ANSWER && (reply.kind != ACK || ack->size)) return 0;
+        int is_expected = reply.kind == ANSWER || (reply.kind == ACK && !exchange->ack.size) ||
+                          (reply.kind == BEGIN && exchange->ack.size && !exchange->has_begun);
+        if (!is_expected) return 0;
         if (!reply.size) return 1;
         if (reply.kind == ANSWER) deliver(&reply, data);
-        *ack = reply;
+        if (reply.kind == ACK) exchange->ack = reply; // the first of all replies, so its texts follow it
+        else exchange->has_begun = 1;
+        exchange->parsed_bytes += reply.size;
     }
 }
 
@@ -59,6 +71,25 @@ static int receive_more(int connection, struct bytes *input) {
     return size > 0 || (size < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
+// From here on the daemon cannot say anything more, so that what it has said is all; BEGIN is said before any hook runs.
+static void stop_listening(struct exchange *exchange) {
+    if (shutdown(exchange->connection, SHUT_RD)) return;
+    while (!exchange->has_begun && receive_more(exchange->connection, &exchange->input) && take_replies(exchange))
+        continue;
+}
+
+// Who answers now must not run the hooks that have begun: they are the daemon's, which may yet save their answer.
+static void leave_claim(const struct exchange *exchange) {
+    char folder[sizeof runtime_dir + 16], name[64], claim[64];
+    if (path_in(folder, sizeof folder, runtime_dir, "calls")) mkdir(folder, 0700);
+    snprintf(name, sizeof name, "calls/%s", call_id);
+    int size = snprintf(claim, sizeof claim, "{\"done\":false,\"pid\":%d}", (int)daemon_pid);
+    int file = open_runtime_file(name, O_EXCL);
+    int is_claimed = file >= 0 ? !write_all(file, claim, (size_t)size) : errno == EEXIST;
+    if (!is_claimed) deliver(&exchange->ack, exchange->input.data);
+    if (file >= 0) close(file);
+}
+
 static int milliseconds_to(int64_t end) {
     int64_t remaining_ms = (end - now_ns() + 999999) / 1000000;
     if (remaining_ms < 0) return 0;
@@ -66,30 +97,30 @@ static int milliseconds_to(int64_t end) {
 }
 
 // Returns if the daemon does not answer and Python has to.
-static void exchange(int connection, const struct bytes *frame) {
-    static char first[1 << 16];
-    struct bytes input = {first, 0, sizeof first, 1};
-    struct reply ack = {0};
+static void await_answer(struct exchange *exchange, const struct bytes *frame) {
     size_t sent_bytes = 0;
     int64_t end = 0;
     do {
         size_t before = sent_bytes;
-        if (sent_bytes < frame->size) sent_bytes = send_more(connection, frame, sent_bytes);
-        if (ack.size) end = ack.deadline;
+        if (sent_bytes < frame->size) sent_bytes = send_more(exchange->connection, frame, sent_bytes);
+        if (exchange->ack.size) end = exchange->ack.deadline;
         else if (sent_bytes != before || !end) end = now_ns() + CONNECT_TIMEOUT_MS * INT64_C(1000000);
-        struct pollfd ready = {connection, (short)(sent_bytes < frame->size ? POLLIN | POLLOUT : POLLIN), 0};
+        struct pollfd ready = {exchange->connection, (short)(sent_bytes < frame->size ? POLLIN | POLLOUT : POLLIN), 0};
         if (poll(&ready, 1, milliseconds_to(end)) <= 0) {
             if (now_ns() < end) continue;
-            if (ack.size) deliver(&ack, input.data);
+            if (exchange->ack.size) deliver(&exchange->ack, exchange->input.data);
             return;
         }
-        if (ready.revents != POLLOUT && !receive_more(connection, &input)) return;
-    } while (take_replies(&input, &ack));
+        if (ready.revents != POLLOUT && !receive_more(exchange->connection, &exchange->input)) return;
+    } while (take_replies(exchange));
 }
 
 static void ask_daemon(const struct bytes *frame) {
-    int connection = connect_or_start();
-    if (connection < 0) return;
-    exchange(connection, frame);
-    close(connection);
+    static char first[1 << 16];
+    struct exchange exchange = {.connection = connect_or_start(), .input = {first, 0, sizeof first, 1}};
+    if (exchange.connection < 0) return;
+    await_answer(&exchange, frame);
+    stop_listening(&exchange);
+    if (exchange.has_begun) leave_claim(&exchange);
+    close(exchange.connection);
 }

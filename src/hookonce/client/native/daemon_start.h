@@ -7,11 +7,15 @@
 
 enum { NO_DAEMON = -1, UNUSABLE_DAEMON = -2 }; // in the place of a descriptor: a daemon can be started, or must not be
 
+static pid_t daemon_pid; // of whom we are connected with; 0 where the system does not tell
+
 static int is_same_user(int connection) {
 #ifdef __linux__
     struct ucred peer;
     socklen_t size = sizeof peer;
-    return !getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) && peer.uid == getuid();
+    if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size)) return 0;
+    daemon_pid = peer.pid;
+    return peer.uid == getuid();
 #else
     uid_t user;
     gid_t group;

@@ -5,6 +5,7 @@
 #define STDIN_IDLE_MS 2000 // without a byte after which a whole payload is taken for all of it
 
 static mode_t caller_umask; // the caller's, which our own files must not obey
+static char call_id[37];    // a UUID of version 7, by which everybody knows the call
 
 static size_t begin_field(struct bytes *frame) {
     append(frame, "\0\0\0\0", 4);
@@ -36,10 +37,9 @@ static void fill_random(unsigned char *to, size_t size) {
     close(source);
 }
 
-// The call's name, by which everybody knows it: a UUID of version 7.
 static void put_id(struct bytes *frame) {
     unsigned char id[16];
-    char text[37], *to = text;
+    char *to = call_id;
     struct timespec time;
     clock_gettime(CLOCK_REALTIME, &time);
     uint64_t milliseconds = (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
@@ -48,7 +48,7 @@ static void put_id(struct bytes *frame) {
     id[6] = 0x70 | (id[6] & 0x0F);
     id[8] = 0x80 | (id[8] & 0x3F);
     for (int i = 0; i < 16; i++) to += sprintf(to, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", id[i]);
-    put_field(frame, text, 36);
+    put_field(frame, call_id, sizeof call_id - 1);
 }
 
 // Whether a document can have ended here: every bracket and every string is closed. What is in it others find out.

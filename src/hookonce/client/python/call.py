@@ -85,7 +85,7 @@ class ClientCall:
 
     def __init__(self, folder: str, install_lines: list[str], caller: int, argv: list[str]) -> None:
         """Read the lines of the file beside the client: the interpreter, our build, where the package lies."""
-        self.folder, self.caller, self.argv = folder, caller, argv
+        self.id, self.folder, self.caller, self.argv = _new_call_id(), folder, caller, argv
         self.python, self.build, self.package_root = install_lines[:3]
         self.umask = os.umask(_PRIVATE_UMASK)
         self.environment = _read_environment(caller)
@@ -116,3 +116,12 @@ def _read_environment(pid: int) -> list[bytes]:
             return file.read().split(b"\0")[:-1]
     except OSError:
         return [b"%s=%s" % entry for entry in os.environb.items()]
+
+
+def _new_call_id() -> str:
+    """A new UUID of version 7: the call's id."""
+    octets = bytearray((time.time_ns() // 1_000_000).to_bytes(6, "big") + os.urandom(10))
+    octets[6] = octets[6] & 0x0F | 0x70
+    octets[8] = octets[8] & 0x3F | 0x80
+    text = octets.hex()
+    return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))

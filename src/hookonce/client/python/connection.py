@@ -1,4 +1,4 @@
-"""Connection of the Python client to the daemon: sends one frame, reads at most two replies (ACK, answer)."""
+"""Connection of the Python client to the daemon: sends one frame, reads at most three replies (ACK, BEGIN, answer)."""
 
 import _socket
 import os
@@ -7,7 +7,7 @@ import time
 from errno import EAGAIN, ECONNREFUSED, EINTR, ENOENT
 from select import POLLIN, POLLOUT, poll
 
-from hookonce.base.wire import ACK, ANSWER, decode_replies, encode_reply
+from hookonce.base.wire import ACK, ANSWER, BEGIN, decode_replies, encode_reply, write_all
 from hookonce.client.python.call import ClientCall, now_ns
 
 POLL_INTERVAL_S = 0.005  # seconds between two looks
@@ -40,8 +40,11 @@ def request_reply(call: ClientCall, frame: bytes) -> "DaemonReply | None":
         connection = _connect_or_start(call)
         if connection is None:
             return None
+        exchange = _DaemonExchange(connection, frame)
         try:
-            return _DaemonExchange(connection, frame).run(call)
+            return exchange.run(call)
+        except (OSError, DaemonProtocolError):
+            return exchange.stop_listening(call)
         finally:
             connection.close()
     except (OSError, DaemonProtocolError, NoDaemonError):
@@ -80,12 +83,31 @@ def _is_same_user(connection: _socket.socket) -> bool:
     return int.from_bytes(connection.getsockopt(*_PEER_CREDENTIALS)[4:8], sys.byteorder) == os.getuid()
 
 
+def _leave_claim(call: ClientCall, connection: _socket.socket) -> bool:
+    """Leave the claim of hooks that the daemon runs, which may yet save their answer; whether there is one."""
+    pid = int.from_bytes(connection.getsockopt(*_PEER_CREDENTIALS)[:4], sys.byteorder)
+    try:  # noqa: SIM105  `contextlib` and `pathlib` are imports
+        os.mkdir(f"{call.runtime_dir}/calls", 0o700)  # noqa: PTH102
+    except OSError:
+        pass  # it is there, or cannot be used either
+    try:
+        file = call.open_runtime_file(f"calls/{call.id}", os.O_EXCL)
+    except FileExistsError:
+        return True
+    except OSError:
+        return False
+    write_all(file, b'{"done":false,"pid":%d}' % pid)
+    os.close(file)
+    return True
+
+
 class _DaemonExchange:
     """State of one exchange."""
 
     def __init__(self, connection: _socket.socket, frame: bytes) -> None:
         self._connection, self._remaining, self._input = connection, memoryview(frame), bytearray()
         self._ack: DaemonReply | None = None
+        self._has_begun = False
         self._deadline_ns = now_ns() + _EXCHANGE_TIMEOUT_NS
 
     def run(self, call: ClientCall) -> "DaemonReply | None":
@@ -101,7 +123,21 @@ class _DaemonExchange:
                 if daemon_reply := self._take_answer():
                     return daemon_reply
             elif not events and now_ns() >= self._deadline_ns:
+                if self._ack is None:
+                    raise DaemonProtocolError("it does not say a word")
                 return self._ack
+
+    def stop_listening(self, call: ClientCall) -> "DaemonReply | None":
+        """Take what the daemon has said as all of it; hooks that have begun are its own, and nobody runs them again."""
+        try:
+            self._connection.shutdown(_socket.SHUT_RD)
+            while not self._has_begun:
+                self._receive_more()
+                if daemon_reply := self._take_answer():
+                    return daemon_reply
+        except (OSError, DaemonProtocolError):
+            pass
+        return self._ack if self._has_begun and not _leave_claim(call, self._connection) else None
 
     def _send_more(self) -> None:
         """Send more of the frame; a daemon that stops reading may still have answered."""
@@ -131,12 +167,16 @@ class _DaemonExchange:
         while daemon_reply := self._next_reply():
             if daemon_reply[0] == ANSWER:
                 return daemon_reply
-            self._ack, self._deadline_ns = daemon_reply, daemon_reply[1]
+            if daemon_reply[0] == BEGIN:
+                self._has_begun = True
+            else:
+                self._ack, self._deadline_ns = daemon_reply, daemon_reply[1]
         return None
 
     def _next_reply(self) -> "DaemonReply | None":
         data = self._input
-        if data and data[0] != ANSWER and (data[0] != ACK or self._ack):
+        expected = (ANSWER, ACK) if self._ack is None else (ANSWER,) if self._has_begun else (ANSWER, BEGIN)
+        if data and data[0] not in expected:
             raise DaemonProtocolError("it says something else than an answer")
         if len(data) < _REPLY_HEADER_BYTES:
             return None

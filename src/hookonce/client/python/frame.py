@@ -1,7 +1,6 @@
 """Request frame of the Python client: everything that is known of a call, in the wire format."""
 
 import os
-import time
 from select import POLLIN, poll
 
 from hookonce.base.wire import VERSION, encode_frame
@@ -25,7 +24,7 @@ def build_frame(call: ClientCall) -> bytes:
         [
             VERSION,
             os.fsencode(call.build),
-            _new_call_id(),
+            call.id.encode(),
             _join_nul([os.fsencode(argument) for argument in call.argv]),
             _join_nul(call.environment),
             _cwd_bytes(),
@@ -35,15 +34,6 @@ def build_frame(call: ClientCall) -> bytes:
             _caller_parent(call.caller),
         ]
     )
-
-
-def _new_call_id() -> bytes:
-    """A new UUID of version 7: the call's id."""
-    octets = bytearray((time.time_ns() // 1_000_000).to_bytes(6, "big") + os.urandom(10))
-    octets[6] = octets[6] & 0x0F | 0x70
-    octets[8] = octets[8] & 0x3F | 0x80
-    text = octets.hex()
-    return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:])).encode()
 
 
 def _join_nul(items: list[bytes]) -> bytes:

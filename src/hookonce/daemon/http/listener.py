@@ -148,6 +148,8 @@ class HttpListener:
             spool=services.journal,
             dedup_store=services.dedup_cache,
             on_record=services.denied_files.watch_record,
+            claim=lambda _: True,  # nobody else knows the id of this call
+            handler_registry=services.handler_registry,
         )
         incoming = dispatcher.receive_call(argv, body, call_context, call_id := ids.new_id(), monotonic())
         if _must_fail_closed(call_context.cwd):
