@@ -67,6 +67,12 @@ def format_time(moment: datetime) -> str:
     return utc.isoformat(timespec=precision).replace("+00:00", "Z")
 
 
+def to_utc(text: str) -> str:
+    """The same time in UTC, so that times compare as texts; what is no time stays as it is."""
+    moment = None if text.endswith("Z") else parse_time(text)
+    return text if moment is None else format_time(moment)
+
+
 def now() -> str:
     """The present moment as text."""
     return format_time(datetime.now(UTC))

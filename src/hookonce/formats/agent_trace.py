@@ -9,7 +9,7 @@ from typing import Any
 from hookonce.base import ids, times
 from hookonce.base.file_uris import to_uri
 from hookonce.base.jsontext import drop_none
-from hookonce.formats._shared.fields import hash_and_length, qualify_model
+from hookonce.formats._shared.fields import hash_and_length, path_of, qualify_model
 from hookonce.formats._shared.rest import EXTENSION_KEY, is_repeat
 from hookonce.model import Event, Format, Gap, Object, Problem, Record
 from hookonce.vocabulary.events import OPERATIONS_BY_FILE_EVENT
@@ -43,14 +43,14 @@ def write(record: Record) -> list[Object]:
     event = record.event
     if is_repeat(event):
         return []
-    changes = [event] if event.type in _FILE_EVENT_TYPES and _path(event) else build_file_events(event)
+    changes = [event] if event.type in _FILE_EVENT_TYPES and path_of(event) else build_file_events(event)
     if not changes:
         return []
     return [
         {
             "version": VERSION,
             "id": ids.derive_id(event.id, "agent-trace", "0"),
-            "timestamp": _utc_time(event.time),
+            "timestamp": times.to_utc(event.time),
             "tool": {"name": event.agent, "version": event.agent_version or "unknown"},
             "files": [_file_document(event, change) for change in changes],
             "metadata": _metadata(event),
@@ -58,23 +58,12 @@ def write(record: Record) -> list[Object]:
     ]
 
 
-def _path(event: Event) -> str | None:
-    path = event.data.get("path")
-    return path if type(path) is str and path else None
-
-
-def _utc_time(text: str) -> str:
-    """The same time in UTC, which is all that the format takes."""
-    moment = None if text.endswith("Z") else times.parse_time(text)
-    return text if moment is None else times.format_time(moment)
-
-
 def _file_document(event: Event, change: Event) -> Object:
     conversation: Object = {"contributor": _contributor(event), "ranges": _ranges(event, change)}
     transcript = event.data.get("transcript_path")
     if type(transcript) is str and transcript:
         conversation = {"url": to_uri(transcript), **conversation}
-    return {"path": _relative_path(_path(change) or "", event.cwd), "conversations": [conversation]}
+    return {"path": _relative_path(path_of(change) or "", event.cwd), "conversations": [conversation]}
 
 
 def _contributor(event: Event) -> Object:
@@ -145,28 +134,19 @@ def _parts(part: Any, level: str = "record", where: str = "$") -> Iterator[tuple
 
 
 # What a trace of lines says nothing about.
-_OMITTED_FIELDS = (
-    "$.event.turn",
-    "$.event.subagent",
-    "$.event.parent_session",
-    "$.event.received",
-    "$.event.prompt",
-    "$.event.usage",
-    "$.event.mode",
-    "$.event.user",
-    "$.event.actor",
-    "$.event.caused_by",
-    "$.event.tool.native",
-    "$.event.tool.native_input",
-    "$.event.tool.call_id",
-    "$.event.tool.mcp_server",
-    "$.event.tool.result.exit_code",
-    "$.event.tool.result.error",
-    "$.event.tool.result.duration_ms",
-    "$.event.tool.result.output",
-    "$.decision",
-    "$.risk",
-    "$.runs",
+_OMITTED_FIELDS = """
+    $.event.turn $.event.subagent $.event.parent_session $.event.received $.event.prompt $.event.usage $.event.mode
+    $.event.user $.event.actor $.event.caused_by $.event.tool.native $.event.tool.native_input $.event.tool.call_id
+    $.event.tool.mcp_server $.event.tool.result.exit_code $.event.tool.result.error
+    $.event.tool.result.duration_ms $.event.tool.result.output $.decision $.risk $.runs
+"""
+_GAPS = (
+    ("$.event.type", "narrowed", "only writes of files have a place"),
+    ("$.files[].path", "narrowed", "paths begin at the working directory, not at the repository"),
+    ("$.files[].conversations[].ranges", "narrowed", "an edit tells no line numbers"),
+    ("$.vcs", "assumed", "a hook is not told the revision"),
+    ("$.tool.version", "assumed", "unknown where the agent does not tell its version"),
+    ("$", "write only", "Agent Trace is never read back"),
 )
 
 FORMAT = Format(
@@ -179,16 +159,7 @@ FORMAT = Format(
     check=check,
     lacks=frozenset({"decision", "risk", "runs", "user"}),
     gaps=(
-        *(Gap(where=where, strategy="left out") for where in _OMITTED_FIELDS),
-        Gap(where="$.event.type", strategy="narrowed", note="only writes of files have a place"),
-        Gap(
-            where="$.files[].path",
-            strategy="narrowed",
-            note="paths begin at the working directory, not at the repository",
-        ),
-        Gap(where="$.files[].conversations[].ranges", strategy="narrowed", note="an edit tells no line numbers"),
-        Gap(where="$.vcs", strategy="assumed", note="a hook is not told the revision"),
-        Gap(where="$.tool.version", strategy="assumed", note="unknown where the agent does not tell its version"),
-        Gap(where="$", strategy="write only", note="Agent Trace is never read back"),
+        *(Gap(where=where, strategy="left out") for where in _OMITTED_FIELDS.split()),
+        *(Gap(where=where, strategy=strategy, note=note) for where, strategy, note in _GAPS),
     ),
 )

@@ -7,10 +7,10 @@ from urllib.parse import urlsplit
 from hookonce import __version__
 from hookonce.base import ids, times
 from hookonce.base.jsontext import as_dict, drop_none
-from hookonce.formats._shared.fields import describe_event, provider_of
+from hookonce.formats._shared.fields import describe_event, path_of, provider_of
 from hookonce.formats._shared.rest import EXTENSION_KEY, is_repeat, remaining_fields, rest_of
-from hookonce.model import Decision, Event, Format, Gap, Object, Problem, Record, Risk, Tool
-from hookonce.vocabulary.events import OPERATIONS_BY_FILE_EVENT
+from hookonce.model import Event, Format, Gap, Object, Problem, Record, Risk, Tool
+from hookonce.vocabulary.events import OPERATIONS_BY_FILE_EVENT, TOOL_END_EVENTS
 from hookonce.vocabulary.file_writes import list_written_files
 
 BASE_CLASS, FILE_CLASS, PROCESS_CLASS, HTTP_CLASS = 0, 1001, 1007, 4002
@@ -33,7 +33,6 @@ _LIFECYCLE_ACTIVITIES = {
     **dict.fromkeys(("session_start", "subagent_start"), _START),
     **dict.fromkeys(("session_end", "session_abort", "subagent_stop"), _STOP),
 }
-_TOOL_END_TYPES = frozenset({"after_tool_execute", "tool_use_failure"})
 _MODEL_TYPES = frozenset({"before_model", "after_model"})
 _ERROR_TYPES = frozenset({"error_occurred", "model_failed"})
 
@@ -52,8 +51,7 @@ def classify_event(event: Event) -> list[OcsfSubject]:
     kind, tool = event.type, event.tool
     if tool is not None:
         return _classify_tool(event, tool)
-    path = event.data.get("path")
-    if kind in _ACTIVITY_BY_EVENT and type(path) is str and path:
+    if kind in _ACTIVITY_BY_EVENT and (path := path_of(event)):
         return [OcsfSubject(FILE_CLASS, _ACTIVITY_BY_EVENT[kind], None, {"file": _file_object(path, event.cwd)})]
     if kind in _LIFECYCLE_ACTIVITIES:
         objects = {"application": _application_object(event)}
@@ -62,7 +60,7 @@ def classify_event(event: Event) -> list[OcsfSubject]:
         return [OcsfSubject(ERROR_CLASS, _GENERAL_ERROR, None, {})]
     if kind in _MODEL_TYPES:
         service = event.model and provider_of(event.model)
-        return [_api_subject(event, "chat", service, event.id, None)]
+        return [_api_subject("chat", service, event.id, None)]
     return [OcsfSubject(BASE_CLASS, OTHER_ACTIVITY, kind, {})]
 
 
@@ -80,7 +78,7 @@ def _classify_tool(event: Event, tool: Tool) -> list[OcsfSubject]:
         objects = {"web_resources": [resource], "src_endpoint": {"hostname": HOSTNAME}}
         return [OcsfSubject(WEB_CLASS, _SEARCH, None, objects)]
     operation = tool.name.partition("/")[2] or tool.native
-    return [_api_subject(event, operation, tool.mcp_server, tool.call_id or event.id, tool.input)]
+    return [_api_subject(operation, tool.mcp_server, tool.call_id or event.id, tool.input)]
 
 
 def _process_subject(event: Event, tool: Tool) -> OcsfSubject:
@@ -92,7 +90,7 @@ def _process_subject(event: Event, tool: Tool) -> OcsfSubject:
     objects: Object = {"process": process}
     if tool.result is not None and tool.result.exit_code is not None:
         objects["exit_code"] = tool.result.exit_code
-    return OcsfSubject(PROCESS_CLASS, _TERMINATE if event.type in _TOOL_END_TYPES else _LAUNCH, None, objects)
+    return OcsfSubject(PROCESS_CLASS, _TERMINATE if event.type in TOOL_END_EVENTS else _LAUNCH, None, objects)
 
 
 def _file_subject(event: Event, tool: Tool, file: Object) -> OcsfSubject:
@@ -126,7 +124,7 @@ def _http_objects(url: object) -> Object | None:
     }
 
 
-def _api_subject(event: Event, operation: str, service: str | None, uid: str, arguments: Object | None) -> OcsfSubject:
+def _api_subject(operation: str, service: str | None, uid: str, arguments: Object | None) -> OcsfSubject:
     api: Object = {"operation": operation, "request": {"uid": uid}}
     if service:
         api["service"] = {"name": service}
@@ -162,27 +160,24 @@ def control_profile(record: Record) -> Object:
         outcome = "rewrite"
     if outcome is None and record.event.type in _DENIAL_TYPES:
         outcome = "deny"
-    profile = {} if outcome is None else _outcome_fields(outcome, decision)
+    profile: Object = {}
+    if outcome is not None:
+        names = ("action_id", "action", "disposition_id", "disposition")
+        profile = dict(zip(names, _ACTIONS[outcome], strict=True))
+        if decision is not None and decision.by:
+            profile["policy"] = drop_none({"name": decision.by, "desc": decision.reason})
     return profile if record.risk is None else profile | _risk_fields(record.risk)
-
-
-def _outcome_fields(outcome: str, decision: Decision | None) -> Object:
-    fields: Object = dict(zip(("action_id", "action", "disposition_id", "disposition"), _ACTIONS[outcome], strict=True))
-    if decision is not None and decision.by:
-        fields["policy"] = drop_none({"name": decision.by, "desc": decision.reason})
-    return fields
 
 
 def _risk_fields(risk: Risk) -> Object:
     level = risk.level
-    return drop_none(
-        {
-            "risk_score": risk.score,
-            "risk_level_id": None if level is None else RISK_LEVEL_IDS[level],
-            "risk_level": None if level is None else level.capitalize(),
-            "risk_details": ", ".join(risk.factors) or None,
-        }
-    )
+    fields = {
+        "risk_score": risk.score,
+        "risk_level_id": None if level is None else RISK_LEVEL_IDS[level],
+        "risk_level": None if level is None else level.capitalize(),
+        "risk_details": ", ".join(risk.factors) or None,
+    }
+    return drop_none(fields)
 
 
 VERSION = "1.9.0"
@@ -356,19 +351,18 @@ def check(doc: Object, strict: bool) -> tuple[list[Problem], list[Problem]]:  # 
 
 
 # What no class of OCSF has a place for: it travels in `unmapped` alone.
-_UNMAPPED_FIELDS = (
-    "$.event.turn",
-    "$.event.parent_session",
-    "$.event.prompt",
-    "$.event.mode",
-    "$.event.actor",
-    "$.event.origin",
-    "$.event.caused_by",
-    "$.event.derived_from",
-    "$.event.tool.native_input",
-    "$.event.tool.result.duration_ms",
-    "$.event.tool.result.output",
-    "$.runs",
+_UNMAPPED_FIELDS = """
+    $.event.turn $.event.parent_session $.event.prompt $.event.mode $.event.actor $.event.origin $.event.caused_by
+    $.event.derived_from $.event.tool.native_input $.event.tool.result.duration_ms $.event.tool.result.output $.runs
+"""
+_GAPS = (
+    ("$.event.type", "narrowed", "prompts, turns, plans and notices are Base Events"),
+    ("$.event.subagent", "narrowed", "named at its beginning and end, as an application"),
+    ("$.event.usage", "narrowed", "cache and reasoning tokens have no place"),
+    ("$.event.tool.name", "narrowed", "a write is Update unless the call says that it creates"),
+    ("$.decision.outcome", "narrowed", "ask is action Unknown, disposition Challenge"),
+    ("$.device", "assumed", "a hook is not told its machine's name: localhost stands for it"),
+    ("$", "write only", "OCSF is never read back"),
 )
 
 FORMAT = Format(
@@ -381,19 +375,7 @@ FORMAT = Format(
     check=check,
     lacks=frozenset({"runs"}),
     gaps=(
-        *(Gap(where=where, strategy="unmapped") for where in _UNMAPPED_FIELDS),
-        Gap(where="$.event.type", strategy="narrowed", note="prompts, turns, plans and notices are Base Events"),
-        Gap(where="$.event.subagent", strategy="narrowed", note="named at its beginning and end, as an application"),
-        Gap(where="$.event.usage", strategy="narrowed", note="cache and reasoning tokens have no place"),
-        Gap(
-            where="$.event.tool.name",
-            strategy="narrowed",
-            note="a write is Update unless the call says that it creates",
-        ),
-        Gap(where="$.decision.outcome", strategy="narrowed", note="ask is action Unknown, disposition Challenge"),
-        Gap(
-            where="$.device", strategy="assumed", note="a hook is not told its machine's name: localhost stands for it"
-        ),
-        Gap(where="$", strategy="write only", note="OCSF is never read back"),
+        *(Gap(where=where, strategy="unmapped") for where in _UNMAPPED_FIELDS.split()),
+        *(Gap(where=where, strategy=strategy, note=note) for where, strategy, note in _GAPS),
     ),
 )

@@ -15,10 +15,7 @@ _NAME_FIELDS = ("name", "key", "header")  # of a pair that is written as an obje
 
 
 def mask_record(record: Stored) -> Stored:
-    """Mask the secrets of a record; each is a gap with its path and kind.
-
-    For most records one match of the hint set over the JSON of the whole is enough.
-    """
+    """Mask the secrets of a record, each a gap with path and kind; most have no hint of one in their whole JSON."""
     if not match_hints(dump(record)):
         return record
     gaps: list[Gap] = []

@@ -124,10 +124,7 @@ class Recorder:
         return self.writer.append(entries, None, extra, append_session_logs)
 
     def end_session(self, key: SessionKey, *, now: str, is_gone: bool | None) -> tuple[bool, int]:
-        """Store the implicit end of a session that is overdue: whether it is over, and how many records are new.
-
-        What was imported is for others to end.
-        """
+        """Store the overdue end of a session that was not imported: whether it is over, how many records are new."""
         state = self._session_state(key)
         last = state.turns.last
         if last is None or state.turns.has_ended or not state.turns.has_begun or (last.origin and last.origin.format):

@@ -130,10 +130,7 @@ class TranscriptChunkReader:
     def read_chunk(
         self, recorder: Recorder, session: SessionTranscripts, path: str, *, is_last: bool = False
     ) -> tuple[list[str], int]:
-        """Read and store one chunk: the paths to read next (the same file, or those of sub-agents), and its bytes.
-
-        Errors of the store are raised.
-        """
+        """Read and store a chunk: the paths to read next (the same file, or sub-agents'), and its bytes."""
         result = self._load_chunk(recorder, session, path, is_last=is_last)
         if result is None:
             return [], 0

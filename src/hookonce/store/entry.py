@@ -42,7 +42,7 @@ def index_columns(record: Stored) -> IndexColumns:
     path = tool.input.get("path") if tool is not None else None
     values: IndexColumns = (
         event.id,
-        _normalize_time(event.time),
+        times.to_utc(event.time),
         event.received,
         event.type,
         event.agent,
@@ -56,17 +56,6 @@ def index_columns(record: Stored) -> IndexColumns:
     )
     if "".join(filter(None, values)).isascii():
         return values
-    return cast("IndexColumns", tuple(map(_escape_surrogates, values)))
-
-
-def _normalize_time(text: str) -> str:
-    """UTC, so that times compare as texts; what is no time stays as it is."""
-    if text.endswith("Z"):
-        return text
-    moment = times.parse_time(text)
-    return text if moment is None else times.format_time(moment)
-
-
-def _escape_surrogates(text: str | None) -> str | None:
-    """SQLite takes no lone surrogate, which JavaScript may write."""
-    return None if text is None else text.encode(errors="backslashreplace").decode()
+    # SQLite takes no lone surrogate, which JavaScript may write.
+    texts = (text and text.encode(errors="backslashreplace").decode() for text in values)
+    return cast("IndexColumns", tuple(texts))

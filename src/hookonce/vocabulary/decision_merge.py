@@ -110,10 +110,7 @@ def _field_names(fields: set[str]) -> str:
 
 
 def _weaken_stop(decision: Decision, point: Point, gaps: list[Gap]) -> Decision:
-    """Ending the whole turn, where the agent does not know that, is at least a no to this action.
-
-    An agent that wants to stop is let go then: to refuse would be to make it go on.
-    """
+    """Ending the turn, where an agent cannot, is at least a no to this action; one that wants to stop is let go."""
     if decision.proceed is False and "retry" in point.capabilities:
         decision = replace(decision, outcome=None, by=None)
         return decision if "stop" in point.capabilities else replace(decision, proceed=None, reason=None)

@@ -60,6 +60,12 @@ def describe_event(event: Event) -> str:
     return meaning if event.tool is None else f"{meaning}: {event.tool.native}"
 
 
+def path_of(event: Event) -> str | None:
+    """The path of a file event, if it names one."""
+    path = event.data.get("path")
+    return path if type(path) is str and path else None
+
+
 def require_time(doc: Object, key: str, gaps: list[Gap]) -> str:
     """A required time; one without a zone is taken for UTC, which is a gap."""
     text = require_field(doc, key, str)

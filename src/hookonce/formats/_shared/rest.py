@@ -66,17 +66,14 @@ def is_repeat(event: Event) -> bool:
 
 
 def plain_event(fmt: str, doc: Object, foreign_id: str, *, data: Object, **fields: Any) -> Event:
-    """Build an event from an envelope alone; the document stays whole in `native`.
-
-    `repeat` is our own mark: somebody else's field of that name must not make their event vanish.
-    """
+    """Build an event from an envelope alone; the document stays whole in `native`."""
     own_id = None if ids.is_uuid(foreign_id) else foreign_id
     return Event(
         id=ids.id_from_foreign(foreign_id),
         schema=SCHEMA,
         origin=Origin(format=fmt, id=own_id),
         native=doc,
-        data={key: value for key, value in data.items() if key != "repeat"},
+        data={key: value for key, value in data.items() if key != "repeat"},  # which is our own mark
         time_source=fields.pop("time_source", "agent"),
         **fields,
     )

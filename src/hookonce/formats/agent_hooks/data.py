@@ -17,13 +17,8 @@ from hookonce.formats._shared.fields import (
     text_fields,
 )
 from hookonce.model import Digest, Event, Json, Object, Result, Tool
+from hookonce.vocabulary import names
 from hookonce.vocabulary.events import EVENTS
-from hookonce.vocabulary.names import (
-    AGENT_HOOKS_END_REASONS,
-    AGENT_HOOKS_START_REASONS,
-    ERROR_TYPES,
-    NOTIFICATION_TYPES,
-)
 from hookonce.vocabulary.tools import TOOLS_BY_ACTION, action_of_tool
 
 _TRIGGERS = frozenset({"auto", "manual", "system"})
@@ -73,21 +68,19 @@ def _text_or_digest(name: str, value: Any) -> Object:
 
 def _session_start_data(event: Event) -> Object:
     source = event.data.get("source")
-    reason = AGENT_HOOKS_START_REASONS.get(source) if type(source) is str else None
+    reason = names.AGENT_HOOKS_START_REASONS.get(source) if type(source) is str else None
     return {} if reason is None else {"start_reason": reason}
 
 
 def _session_end_data(event: Event) -> Object:
     reason, usage = event.data.get("reason"), event.usage
-    usage_fields = drop_none(
-        {
-            "total_tokens": usage and usage.total_tokens,
-            "total_actions": as_count(event.data.get("total_actions")),
-            "duration_ms": as_count(event.data.get("duration_ms")),
-        }
-    )
-    end_reason = AGENT_HOOKS_END_REASONS.get(reason) if type(reason) is str else None
-    return drop_none({"end_reason": end_reason, "usage": usage_fields or None})
+    usage_fields = {
+        "total_tokens": usage and usage.total_tokens,
+        "total_actions": as_count(event.data.get("total_actions")),
+        "duration_ms": as_count(event.data.get("duration_ms")),
+    }
+    end_reason = names.AGENT_HOOKS_END_REASONS.get(reason) if type(reason) is str else None
+    return drop_none({"end_reason": end_reason, "usage": drop_none(usage_fields) or None})
 
 
 def _prompt_data(event: Event) -> Object:
@@ -110,15 +103,14 @@ def _response_data(event: Event) -> Object:
 
 def _model_data(event: Event) -> Object:
     usage = event.usage
-    return drop_none(
-        {
-            "model_id": event.model and qualify_model(event.model),
-            "input_tokens": usage and usage.input_tokens,
-            "output_tokens": usage and usage.output_tokens,
-            "latency_ms": as_count(event.data.get("latency_ms")),
-            "retry_count": as_count(event.data.get("retry_count")),
-        }
-    )
+    fields = {
+        "model_id": event.model and qualify_model(event.model),
+        "input_tokens": usage and usage.input_tokens,
+        "output_tokens": usage and usage.output_tokens,
+        "latency_ms": as_count(event.data.get("latency_ms")),
+        "retry_count": as_count(event.data.get("retry_count")),
+    }
+    return drop_none(fields)
 
 
 def _action_data(event: Event) -> Object:
@@ -176,7 +168,7 @@ def _context_data(event: Event) -> Object:
 
 def _notification_data(event: Event) -> Object:
     native_type = event.data.get("notification_type")
-    notification_type = NOTIFICATION_TYPES.get(native_type) if type(native_type) is str else None
+    notification_type = names.NOTIFICATION_TYPES.get(native_type) if type(native_type) is str else None
     if event.type == "permission_request":
         notification_type = "ToolPermission"
     fields: Object = {} if notification_type is None else {"type": notification_type}
@@ -189,10 +181,9 @@ def _notification_data(event: Event) -> Object:
 
 
 def _error_data(event: Event) -> Object:
-    data = event.data
-    error_types = (ERROR_TYPES.get(str(data.get(name))) for name in ("error_type", "error_context"))
+    data, error = event.data, event.data.get("error")
+    error_types = (names.ERROR_TYPES.get(str(data.get(name))) for name in ("error_type", "error_context"))
     error_type = next((kind for kind in error_types if kind), "UnhandledException")
-    error = data.get("error")
     if type(error) is dict and "message" in error:
         error = error["message"]
     return {"error_type": error_type} | _text_or_digest("error_message", error) | _origin_field(event)

@@ -9,41 +9,37 @@ from hookonce.model import Event, Json, Object, Problem
 from hookonce.vocabulary.events import EVENTS, FILE_EVENTS_BY_OPERATION, FROM_AMPLIFIER
 
 
-def _expand_names(areas: dict[str, str]) -> frozenset[str]:
+def _expand_names(**areas: str) -> frozenset[str]:
     return frozenset(f"{area}:{verb}" for area, verbs in areas.items() for verb in verbs.split())
 
 
 SEED_NAMES = _expand_names(
-    {
-        "session": "start fork end",
-        "mount": "add remove",
-        "hook": "register",
-        "context": "get set pre_compact post_compact",
-        "module": "invoke",
-        "policy": "decision",
-        "artifact": "write read",
-    }
+    session="start fork end",
+    mount="add remove",
+    hook="register",
+    context="get set pre_compact post_compact",
+    module="invoke",
+    policy="decision",
+    artifact="write read",
 )
 CORE_NAMES = _expand_names(
-    {
-        "session": "start end fork resume",
-        "prompt": "submit complete",
-        "plan": "start end",
-        "provider": "request response retry error throttle tool_sequence_repaired resolve",
-        "llm": "request response",
-        "content_block": "start delta end",
-        "thinking": "delta final",
-        "tool": "pre post error",
-        "context": "pre_compact post_compact compaction include",
-        "orchestrator": "complete",
-        "execution": "start end",
-        "user": "notification",
-        "artifact": "write read",
-        "policy": "violation",
-        "approval": "required granted denied",
-        "cancel": "requested completed",
-        "module": "on_session_ready_failed",
-    }
+    session="start end fork resume",
+    prompt="submit complete",
+    plan="start end",
+    provider="request response retry error throttle tool_sequence_repaired resolve",
+    llm="request response",
+    content_block="start delta end",
+    thinking="delta final",
+    tool="pre post error",
+    context="pre_compact post_compact compaction include",
+    orchestrator="complete",
+    execution="start end",
+    user="notification",
+    artifact="write read",
+    policy="violation",
+    approval="required granted denied",
+    cancel="requested completed",
+    module="on_session_ready_failed",
 )
 ALL_NAMES = SEED_NAMES | CORE_NAMES
 
@@ -104,19 +100,16 @@ _LENIENT_FIELDS = frozenset({"data.plan"})
 
 
 def missing_fields(document: Object) -> tuple[list[Problem], list[Problem]]:
-    """Problems and doubts about required fields that are missing; of an agent's event they are doubts only.
-
-    Agents do not say everything that a kernel knows, and what they do not say is not made up.
-    """
+    """Problems and doubts about required fields that are missing; of an agent's event, which says less, only doubts."""
     name = document.get("event")
     paths = REQUIRED_FIELDS.get(name, ()) if type(name) is str else ()
     absent = [path for path in paths if _value_at(document, path) is None]
     is_own = type(as_dict(document.get("data")).get(EXTENSION_KEY)) is dict
-    lenient_fields = frozenset(absent) if is_own else _LENIENT_FIELDS
-    problems = {path: (f"$.{path}", f"is required for {name}") for path in absent if path not in lenient_fields}
-    return list(problems.values()), [
-        (f"$.{path}", f"is required for {name}") for path in absent if path not in problems
-    ]
+    problems: list[Problem] = []
+    doubts: list[Problem] = []
+    for path in absent:
+        (doubts if is_own or path in _LENIENT_FIELDS else problems).append((f"$.{path}", f"is required for {name}"))
+    return problems, doubts
 
 
 def _value_at(document: Object, path: str) -> Json:

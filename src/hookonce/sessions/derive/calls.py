@@ -59,10 +59,7 @@ _SILENT_AGENTS = frozenset({"gemini-cli"})
 
 
 def assign_subagent(active_subagents: ActiveSubagents, event: Event) -> tuple[Event, ActiveSubagents]:
-    """The event with the sub-agent that it probably belongs to, and the active sub-agents after it.
-
-    Gemini's sub-agents work between the start and the end of the call that starts them, without saying so.
-    """
+    """The event with the sub-agent that it probably belongs to (Gemini's do not say), and the active ones after it."""
     if event.agent not in _SILENT_AGENTS or event.tool is None:
         return event, () if event.type == "before_prompt" else active_subagents
     starts_subagent = event.tool.name == "agent"

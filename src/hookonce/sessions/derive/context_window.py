@@ -18,10 +18,7 @@ _LIMIT_FIELDS = ("context_limit", "context_window_size")
 
 
 class ContextWindow(Struct, frozen=True, kw_only=True):
-    """The main agent's context: its last known size, and the compaction that was reported.
-
-    What a transcript reports of the time before `compacted_at` belongs to another context.
-    """
+    """The main agent's context: its last known size, and the reported compaction, before which it was another one."""
 
     used_tokens: int | None = None
     begin_event: str | None = None

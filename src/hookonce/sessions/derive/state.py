@@ -60,10 +60,7 @@ class SessionState(Struct, frozen=True, kw_only=True):
 def derive_events(
     state: SessionState, record: Record, limit: int | None = None, *, reports_start: AgentPredicate
 ) -> tuple[SessionState, list[Record]]:
-    """The state after a record, and the derived records; those need not be passed in again.
-
-    `limit` is the context window of its model, `reports_start` as in `turns.update_turns`.
-    """
+    """The state after a record, and the derived records; `limit` is the context window of its model."""
     event = record.event
     is_end = is_derived(event) and event.type in SESSION_ENDS  # which no other record reports
     if is_redundant(event) and not is_end:
@@ -101,10 +98,7 @@ def complete_event(state: SessionState, event: Event) -> Event:
 
 
 def _complete_start(state: SessionState, event: Event) -> Event:
-    """A repeated start without a source is marked as a repeat: some agents report one at each turn.
-
-    So is one that arrives after we have derived it.
-    """
+    """A start without a source, or after we have derived one, is a repeat: some agents report one at each turn."""
     turns, source = state.turns, event.data.get("source")
     is_late = turns.is_start_derived and source in ("startup", "resume")
     is_repeat = turns.has_begun and not turns.has_ended and (source is None or is_late) and turns.pending_start is None

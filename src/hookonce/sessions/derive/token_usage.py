@@ -39,10 +39,7 @@ def total_usage(spending: Spending) -> Usage | None:
 
 
 def token_count(usage: Usage | None) -> int | None:
-    """Total tokens of a usage.
-
-    Where cache writes are reported, cache reads are not part of the input; else they are.
-    """
+    """Total tokens of a usage; where cache writes are reported, cache reads are not part of the input."""
     if usage is None or usage.total_tokens is not None:
         return None if usage is None else usage.total_tokens
     counts = [usage.input_tokens, usage.output_tokens]

@@ -20,10 +20,7 @@ _CUT_PREFIX = "head-cut-"
 
 
 class ChainHead(Struct, frozen=True):
-    """Number and hash of the last row, how many rows there ever were, and the last row that a checkpoint covers.
-
-    Only the head file knows the last checkpoint.
-    """
+    """Last row, its hash, how many rows there ever were, and (in the head file) the last row that was signed."""
 
     seq: int
     hash: bytes

@@ -31,17 +31,15 @@ class Tombstone(Struct, frozen=True):
 
 
 def remove_rows(connection: Connection, last: int, reason: str) -> Tombstone | None:
-    """Remove all rows up to a number and sign a tombstone, in the caller's transaction; None if there are none.
-
-    The rows are checked once more: that somebody had changed them must not be forgotten with them.
-    """
+    """Remove all rows up to a number and sign a tombstone, in the caller's transaction; None if there are none."""
     bounds = connection.execute("SELECT min(seq), max(seq), count(*) FROM events WHERE seq <= ?", (last,)).fetchone()
     if not bounds[2]:
         return None
     first, last, count = bounds
     previous_hash = _previous_hash(connection, first)
     last_hash = connection.execute("SELECT hash FROM events WHERE seq = ?", (last,)).fetchone()[0]
-    reason += "" if _is_sound(connection, last, previous_hash) else DAMAGE_NOTE
+    if not _is_sound(connection, last, previous_hash):
+        reason += DAMAGE_NOTE  # that somebody had changed them must not be forgotten with them
     key_name, key = keys.load_signing_key()
     new_tombstone = Tombstone(first, last, count, previous_hash, last_hash, times.now(), reason, key_name, b"")
     new_tombstone = replace(new_tombstone, signature=key.sign(_signature_text(new_tombstone)))

@@ -145,10 +145,7 @@ _DATABASE_SUFFIXES = ("-wal", "", "-shm")  # in this order nobody can take the l
 
 
 class QuarantineResult(Struct, frozen=True, kw_only=True):
-    """Result of a quarantine: folder of the old files, rows of the old record, rows copied, ranges skipped.
-
-    `more` rows were skipped without being listed.
-    """
+    """Folder of the old files, rows of the old record, rows copied, ranges skipped, and `more` rows not listed."""
 
     folder: str
     rows: int

@@ -22,10 +22,7 @@ _OUTCOMES = {"allow", "ask", "deny"}
 
 
 def rebuild_summaries(writer: Writer, report_progress: ProgressCallback = lambda _count, _total: None) -> int:
-    """Recount all rows into temporary tables and swap them in; returns the number of rows.
-
-    Others go on writing meanwhile; only the last rows and the swap are one transaction.
-    """
+    """Recount all rows into temporary tables, while others write, and swap them in; returns the number of rows."""
     connection = writer.connection
     for name in _BEGIN_COLUMNS:  # as long as they are there, their names mean these and not those of `main`
         connection.execute(f"CREATE TEMP TABLE {name} AS SELECT * FROM main.{name} WHERE FALSE")  # noqa: S608

@@ -21,10 +21,7 @@ _DAMAGED_SUFFIX = ".damaged"
 
 
 class IngestResult(Struct, frozen=True):
-    """New records, files with damaged lines, and calls that are not complete yet.
-
-    Of an incomplete call only a placeholder was written; a process may be about to write the rest.
-    """
+    """New records, files with damaged lines, and calls of which only a placeholder was written so far."""
 
     new_records: int = 0
     damaged_files: int = 0
@@ -42,10 +39,7 @@ class _SpoolFile(Struct, frozen=True):
 
 
 def ingest_spool(store_entries: Callable[[list[StoreEntry]], int], max_files: int | None = None) -> IngestResult:
-    """Ingest all files that nobody writes any more, oldest first, or the first `max_files`.
-
-    A file is removed when its rows are committed.
-    """
+    """Ingest files that nobody writes, oldest first, or the first `max_files`; a file goes once its rows are stored."""
     new_records = damaged_files = 0
     pending_by_path: dict[Path, int] = {}
     while spool_files := list(_iter_spool_files(max_files or _BATCH_FILES, pending_by_path)):

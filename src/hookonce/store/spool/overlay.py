@@ -25,10 +25,7 @@ ProblemCallback = Callable[[str], None]
 def latest_records(
     limit: int = MAX_LATEST_RECORDS, report_problem: ProblemCallback = lambda _: None
 ) -> Iterator[Stored]:
-    """The newest records of the store and all of the spool, oldest first; each event once.
-
-    Where the store cannot be read, `report_problem` is called, and only the spool is returned.
-    """
+    """The newest records of the store and all of the spool, oldest first, each once; see `_query_both`."""
 
     def query(connection: Connection) -> list[Stored]:
         filters = (RecordFilter(outcome="deny", last=limit // 10), RecordFilter(last=limit))
@@ -39,7 +36,7 @@ def latest_records(
 
 
 def find_record(id_prefix: str, report_problem: ProblemCallback = lambda _: None) -> Stored | None:
-    """The record of an event by its id or a unique prefix; `report_problem` as in `latest_records`."""
+    """The record of an event by its id or a unique prefix; see `_query_both`."""
 
     def query(connection: Connection) -> list[Stored]:
         statement = "SELECT body FROM events WHERE id >= ? AND id < ? || '\x7f' AND erased = 0 ORDER BY id LIMIT 2"
@@ -52,6 +49,7 @@ def find_record(id_prefix: str, report_problem: ProblemCallback = lambda _: None
 
 
 def _query_both(query: Callable[[Connection], list[Stored]], report_problem: ProblemCallback) -> list[Stored]:
+    """Records of the store and of the spool; a store that cannot be read is reported."""
     try:
         with closing(database.open_reader()) as connection:
             records = query(connection)
@@ -97,10 +95,7 @@ _INSERT_OVERLAY_ROW = f"""INSERT INTO temp.spool_overlay ({", ".join(_EVENT_COLU
 
 
 def overlay_records(connection: Connection, records: Iterable[Stored]) -> int:
-    """Let queries on this connection see these records too, after all rows; returns how many are new.
-
-    The database is not changed: the connection is read-only. Rollups do not include them.
-    """
+    """Let queries on this connection, but not rollups, see these records after all rows; returns how many are new."""
     select = "SELECT 1 FROM main.events WHERE id = ?"
     new_records = [item for item in records if connection.execute(select, (item.event.id,)).fetchone() is None]
     if not new_records:
