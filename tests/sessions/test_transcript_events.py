@@ -8,13 +8,13 @@ from hookonce.agents import reports_session_start
 from hookonce.formats import load
 from hookonce.inspect.sessions import build_timeline, list_sessions
 from hookonce.inspect.stats import build_cost_report, load_price_lookup
-from hookonce.model import Usage
+from hookonce.model import Record, Usage
 from hookonce.sessions.recorder import Recorder
+from hookonce.sessions.stored_records import redact_record
 from hookonce.sessions.transcript_events import (
     TranscriptOwner,
     read_chunk,
     store_chunk,
-    transcript_entries,
     transcript_events,
 )
 from hookonce.store import database
@@ -145,7 +145,8 @@ def test_an_answer_is_written_with_model_tokens_time_and_retries(recorder):
     """
     reading = session(golden("claude-code", "pair"))
     reading = type(reading)(calls=tuple(type(one)(**{**_fields(one), "retries": 2}) for one in reading.calls))
-    document = load("agent-hooks").write(transcript_entries(reading, TranscriptOwner(agent="claude-code", session="s"))[0].record)[0]
+    event = transcript_events(reading, TranscriptOwner(agent="claude-code", session="s"))[0]
+    document = load("agent-hooks").write(redact_record(Record(event=event)))[0]
 
     assert "Model.Responded" == document["event_type"]
     assert document["data"].keys() == {"model_id", "input_tokens", "output_tokens", "latency_ms", "retry_count"}

@@ -11,16 +11,8 @@ from collections import OrderedDict
 from msgspec.structs import replace
 
 from hookonce.model import Event, Subagent
-from hookonce.sessions.derive.calls import (
-    ActiveSubagents,
-    Item,
-    Key,
-    append_bounded,
-    assign_subagent,
-    call_signature,
-    mark_guess,
-    pop_oldest,
-)
+from hookonce.sessions.derive import calls
+from hookonce.sessions.derive.calls import ActiveSubagents, Item, Key, mark_guess
 from hookonce.vocabulary.events import TOOL_END_EVENTS
 
 _MAX_ENTRIES = 1024
@@ -73,16 +65,16 @@ class StreamContext:
         return mark_guess(replace(event, type="subagent_stop", parent_session=parent, subagent=inner), "type")
 
     def _remember_call(self, event: Event) -> Event:
-        self._open_calls = append_bounded(self._open_calls, call_signature(event), event.id, _MAX_ENTRIES)
+        self._open_calls = calls.append_bounded(self._open_calls, calls.call_signature(event), event.id, _MAX_ENTRIES)
         return event
 
     def _link_outcome(self, event: Event) -> Event:
-        cause, self._open_calls = pop_oldest(self._open_calls, call_signature(event))
+        cause, self._open_calls = calls.pop_oldest(self._open_calls, calls.call_signature(event))
         return event if cause is None else mark_guess(replace(event, caused_by=cause), "caused_by")
 
     def _locate_subagent(self, event: Event) -> Event:
         session = event.session or ""
-        event, working = assign_subagent(self._working_subagents.get(session, ()), event)
+        event, working = calls.assign_subagent(self._working_subagents.get(session, ()), event)
         if working:
             _remember(self._working_subagents, session, working)
         else:

@@ -152,10 +152,8 @@ class TranscriptTailer:
             next_paths, _ = self._reader.read_chunk(recorder, session, path, is_last=is_last)
         self._queue.popleft()
         self._queue.extendleft((session, next_path, is_last) for next_path in next_paths)
-        if not self._is_queued(session):
-            self._finish_session(session)
-
-    def _finish_session(self, session: SessionTranscripts) -> None:
+        if self._is_queued(session):
+            return
         if session.remaining_reads:
             self._schedule_read(session, session.remaining_reads.pop(0))
         elif session.is_over and self._sessions.get((session.agent, session.session)) is session:

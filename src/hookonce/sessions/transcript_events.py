@@ -6,7 +6,7 @@ whichever file: a session that was forked begins with copies of old lines under 
 cursor are stored in one transaction.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from hookonce.sessions import transcript_cursors
 from hookonce.sessions.recorder import Recorder
 from hookonce.sessions.stored_records import redact_record
 from hookonce.sessions.transcript_cursors import TranscriptFile
-from hookonce.store.entry import StoreEntry, build_entry
+from hookonce.store.entry import build_entry
 from hookonce.vocabulary.events import SYSTEM_EVENTS
 from hookonce.vocabulary.usage_sources import TRANSCRIPT
 
@@ -40,16 +40,11 @@ class TranscriptOwner(Struct, frozen=True, kw_only=True):
     spawns: Mapping[str, SubagentSpawn] = {}
 
 
-def transcript_entries(reading: TranscriptBatch, owner: TranscriptOwner) -> list[StoreEntry]:
-    """Redacted entries of a reading, by time."""
-    return [build_entry(redact_record(Record(event=event))) for event in transcript_events(reading, owner)]
-
-
-def transcript_events(reading: TranscriptBatch, owner: TranscriptOwner) -> Iterator[Event]:
+def transcript_events(reading: TranscriptBatch, owner: TranscriptOwner) -> list[Event]:
     """Events of a reading: model calls, their failures, and compactions, by time."""
     events = [_model_call_event(item, owner) for item in reading.calls]
     events += [_compaction_event(item, owner) for item in reading.compactions]
-    yield from sorted(events, key=lambda event: times.to_seconds(event.time) or 0)
+    return sorted(events, key=lambda event: times.to_seconds(event.time) or 0)
 
 
 def _model_call_event(call: ModelCall, owner: TranscriptOwner) -> Event:
@@ -149,4 +144,5 @@ def store_chunk(recorder: Recorder, chunk: TranscriptChunk, owner: TranscriptOwn
         return 0
     file = TranscriptFile(chunk.path, owner.agent, owner.session)
     save = partial(transcript_cursors.save_cursor, transcript=file, cursor=chunk.cursor, read_at=times.now())
-    return recorder.append(transcript_entries(chunk.reading, owner), save)
+    records = [redact_record(Record(event=event)) for event in transcript_events(chunk.reading, owner)]
+    return recorder.append(list(map(build_entry, records)), save)

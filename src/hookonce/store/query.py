@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import suppress
 from sqlite3 import Connection
 from time import monotonic
 from typing import Any
@@ -68,15 +69,9 @@ def last_seq(connection: Connection) -> int:
 def find_records(connection: Connection, record_filter: RecordFilter) -> Iterator[Stored]:
     """Matching records; erased and damaged ones are left out."""
     for row in select_rows(connection, record_filter):
-        if not row.is_erased and (record := _decode_record(row.body)) is not None:
-            yield record
-
-
-def _decode_record(body: bytes) -> Stored | None:
-    try:
-        return decode_entry(body).record
-    except ValueError:
-        return None
+        with suppress(ValueError):
+            if not row.is_erased:
+                yield decode_entry(row.body).record
 
 
 def _build_where(record_filter: RecordFilter) -> tuple[str, list[str | int]]:

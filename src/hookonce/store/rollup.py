@@ -201,13 +201,10 @@ def _build_span_where(span: RollupFilter) -> tuple[str, list[str]]:
         parts.append("day >= ?")
         values.append(time_bound(span.since)[:_DATE_CHARS])
     if span.until is not None:  # a day that has begun by then is counted whole
-        parts.append("day < ?" if _is_midnight(span.until) else "day <= ?")
-        values.append(time_bound(span.until)[:_DATE_CHARS])
+        until = time_bound(span.until)
+        parts.append("day < ?" if until[_DATE_CHARS:] in {"", "T00:00:00"} else "day <= ?")
+        values.append(until[:_DATE_CHARS])
     if span.agent is not None:
         parts.append("agent = ?")
         values.append(span.agent)
     return " AND ".join(parts), values
-
-
-def _is_midnight(time: str) -> bool:
-    return time_bound(time)[_DATE_CHARS:] in {"", "T00:00:00"}

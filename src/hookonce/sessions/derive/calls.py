@@ -65,16 +65,12 @@ def assign_subagent(active_subagents: ActiveSubagents, event: Event) -> tuple[Ev
     starts_subagent = event.tool.name == "agent"
     if event.type in TOOL_END_EVENTS and starts_subagent:
         active_subagents = active_subagents[1:]
-    attributed_event = _guess_subagent(active_subagents, event)
+    attributed_event = event
+    if active_subagents and event.subagent is None:
+        attributed_event = mark_guess(replace(event, subagent=Subagent(type=active_subagents[-1])), "subagent")
     if event.type == "before_tool_execute" and starts_subagent:
         active_subagents = (*active_subagents, str(event.tool.input.get("type") or event.tool.native))
     return attributed_event, active_subagents
-
-
-def _guess_subagent(active_subagents: ActiveSubagents, event: Event) -> Event:
-    if not active_subagents or event.subagent is not None:
-        return event
-    return mark_guess(replace(event, subagent=Subagent(type=active_subagents[-1])), "subagent")
 
 
 def mark_guess(event: Event, field: str) -> Event:

@@ -40,21 +40,13 @@ def update_files(files: dict[str, FileStats], event: Event) -> dict[str, FileSta
 
 
 def _count_write(file: FileStats, event: Event, change: Event, *, is_only_file: bool) -> FileStats:
-    added_lines, removed_lines = _edit_lines(event, change) if is_only_file else (_count_changed_lines(change), 0)
-    return FileStats(writes=file.writes + 1, added=file.added + added_lines, removed=file.removed + removed_lines)
-
-
-def _edit_lines(event: Event, change: Event) -> tuple[int, int]:
     """An edit replaces one text by another; of other writes only what was written is known."""
-    tool = event.tool
-    if tool is None or not {"old_text", "new_text"} & tool.input.keys():
-        return _count_changed_lines(change), 0
-    return count_lines(tool.input.get("new_text")), count_lines(tool.input.get("old_text"))
-
-
-def _count_changed_lines(change: Event) -> int:
     first, last = change.data.get("start_line"), change.data.get("end_line")
-    return last - first + 1 if type(first) is int and type(last) is int and last >= first else 0
+    added_lines = last - first + 1 if type(first) is int and type(last) is int and last >= first else 0
+    removed_lines = 0
+    if is_only_file and event.tool is not None and {"old_text", "new_text"} & event.tool.input.keys():
+        added_lines, removed_lines = (count_lines(event.tool.input.get(name)) for name in ("new_text", "old_text"))
+    return FileStats(writes=file.writes + 1, added=file.added + added_lines, removed=file.removed + removed_lines)
 
 
 _ALARM_EVENTS = frozenset({"retry_loop_detected", "retry_loop_aborted", "policy_violation", "policy_override"})

@@ -37,9 +37,10 @@ def sign_checkpoint(connection: Connection) -> Checkpoint | None:
     """Sign the chain as it is now; None if nothing was added since the last checkpoint."""
     with transaction(connection):
         point = _insert_checkpoint(connection)
-    if point is not None and (head_path := _head_path_of(connection)) is not None:
+    database_path = connection.execute("PRAGMA database_list").fetchone()[2]
+    if point is not None and database_path:  # one in memory has no head file
         head = head_file.ChainHead(point.seq, point.hash, point.count, signed_seq=point.seq)
-        head_file.write_head(head, head_path, connection)
+        head_file.write_head(head, Path(database_path).with_name("head"), connection)
     return point
 
 
@@ -54,12 +55,6 @@ def _insert_checkpoint(connection: Connection) -> Checkpoint | None:
     point = replace(point, signature=key.sign(_signature_text(point, last_signature)))
     connection.execute("INSERT INTO checkpoints VALUES (?, ?, ?, ?, ?, ?)", astuple(point))
     return point
-
-
-def _head_path_of(connection: Connection) -> Path | None:
-    """A database in memory has no head file."""
-    database_path = connection.execute("PRAGMA database_list").fetchone()[2]
-    return Path(database_path).with_name("head") if database_path else None
 
 
 def last_signed_seq(connection: Connection) -> int:

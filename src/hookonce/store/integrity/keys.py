@@ -120,8 +120,9 @@ def rotate_signing_key() -> Path:
     numbers = [int(path.stem.removeprefix(_SIGNING_PREFIX)) for path in keys_dir().glob(f"{_SIGNING_PREFIX}*")]
     path = keys_dir() / f"{_SIGNING_PREFIX}{max(numbers, default=0) + 1:04d}"
     _load_or_create(path)
-    for key_file in (*old_files, path):
-        _save_since(key_file)
+    for key_file in (*old_files, path):  # once only: the file itself knows no more than its last change
+        with suppress(FileNotFoundError):  # somebody else has just begun another, and noted this one
+            _create_file(_since_file(key_file), _modification_time(key_file).encode())
     for key_file in old_files:
         raw = _read_key(key_file)
         if raw is not None:
@@ -129,12 +130,6 @@ def rotate_signing_key() -> Path:
             _create_file(key_file.with_suffix(_PUBLIC_SUFFIX), public_key.public_bytes_raw())
             key_file.unlink(missing_ok=True)
     return path
-
-
-def _save_since(path: Path) -> None:
-    """Once only: the file itself knows no more than its last change."""
-    with suppress(FileNotFoundError):  # somebody else has just begun another, and noted this one
-        _create_file(_since_file(path), _modification_time(path).encode())
 
 
 def _since_file(path: Path) -> Path:

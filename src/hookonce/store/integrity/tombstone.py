@@ -36,7 +36,8 @@ def remove_rows(connection: Connection, last: int, reason: str) -> Tombstone | N
     if not bounds[2]:
         return None
     first, last, count = bounds
-    previous_hash = _previous_hash(connection, first)
+    row = connection.execute("SELECT last_hash FROM tombstones WHERE last = ?", (first - 1,)).fetchone()
+    previous_hash: bytes = row[0] if row else chain.GENESIS_HASH
     last_hash = connection.execute("SELECT hash FROM events WHERE seq = ?", (last,)).fetchone()[0]
     if not _is_sound(connection, last, previous_hash):
         reason += DAMAGE_NOTE  # that somebody had changed them must not be forgotten with them
@@ -55,12 +56,6 @@ def _is_sound(connection: Connection, last: int, previous_hash: bytes) -> bool:
             return False
         seq, previous_hash = row[0], row[-2]
     return True
-
-
-def _previous_hash(connection: Connection, first: int) -> bytes:
-    row = connection.execute("SELECT last_hash FROM tombstones WHERE last = ?", (first - 1,)).fetchone()
-    previous_hash: bytes = row[0] if row else chain.GENESIS_HASH
-    return previous_hash
 
 
 def is_genuine(candidate: Tombstone, public_keys: "dict[str, Ed25519PublicKey]") -> bool:

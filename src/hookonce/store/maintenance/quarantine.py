@@ -7,6 +7,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +31,6 @@ _INVALID_SEQ = "no row of ours has such a number"
 _BODY_INDEX, _ERASED_INDEX, _HASH_INDEX = -4, -3, -2  # where they stand in a row
 
 ProgressCallback = Callable[[int, int], None]  # rows that are done, and all rows
-
-
 RemovedRanges = dict[int, tuple[int, bytes]]  # by retention: first row → last row and its hash
 
 
@@ -164,15 +163,11 @@ def find_damage(path: Path | None = None) -> str | None:
             check_result = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
             connection.execute("SELECT seq, hash, count FROM head").fetchall()
     except sqlite3.OperationalError as problem:
-        return None if _is_transient(problem) else str(problem)
+        is_transient = any(word in str(problem) for word in ("locked", "busy", "unable to open", "readonly"))
+        return None if is_transient else str(problem)
     except sqlite3.DatabaseError as problem:
         return str(problem)
     return None if check_result == "ok" else " ".join(str(check_result).split())
-
-
-def _is_transient(problem: sqlite3.OperationalError) -> bool:
-    """Whether the error is no damage: a lock, or a folder that cannot be written."""
-    return any(word in str(problem) for word in ("locked", "busy", "unable to open", "readonly"))
 
 
 def quarantine_database(
@@ -223,13 +218,10 @@ def _read_last_seq(head_path: Path) -> int:
 
 
 def _copy_entries(writer: Writer, entries: Iterator[StoreEntry]) -> int:
-    copied_rows, batch = 0, list[StoreEntry]()
-    for entry in entries:
-        batch.append(entry)
-        if len(batch) == _WRITE_BATCH_ROWS:
-            copied_rows += writer.append(batch)
-            batch = []
-    return copied_rows + writer.append(batch)
+    copied_rows = 0
+    while batch := list(islice(entries, _WRITE_BATCH_ROWS)):
+        copied_rows += writer.append(batch)
+    return copied_rows
 
 
 def _build_record(result: QuarantineResult, reason: str, *, is_damaged: bool) -> Stored:

@@ -102,16 +102,14 @@ class SpoolJournal:
     def write_body(self, body: bytes) -> bool:
         """Write the JSON bytes of a record; returns whether that worked."""
         try:
-            handle = self._open_file() if self._handle is None or self._is_full() else self._handle
+            # Rotation waits for placeholders: what withdraws one should stand in the same file.
+            is_full = self._size >= (_MAX_FILE_BYTES if self._placeholder_ids else _ROTATE_BYTES)
+            handle = self._open_file() if self._handle is None or is_full else self._handle
             line = b"%d %s %s\n" % (self._lines + 1, sha256(body).hexdigest().encode(), body)
             self._append_line(handle, line)
         except OSError:
             return False
         return True
-
-    def _is_full(self) -> bool:
-        """Rotation waits for placeholders: what withdraws one should stand in the same file."""
-        return self._size >= (_MAX_FILE_BYTES if self._placeholder_ids else _ROTATE_BYTES)
 
     def _open_file(self) -> int:
         if self._handle is not None:

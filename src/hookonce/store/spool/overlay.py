@@ -78,13 +78,9 @@ def _last_calls(connection: Connection, agent: str) -> list[Event]:
     calls = []
     for (session,) in connection.execute(statement, (agent, _MAX_RECENT_SESSIONS)).fetchall():
         query = RecordFilter(agent=agent, session=session, last=_SESSION_TAIL_RECORDS)
-        tail = [record.event for record in find_records(connection, query)]
-        calls += [event for event in tail[::-1] if event.derived_from is None and not _is_own_event(event)][:1]
+        events = [record.event for record in find_records(connection, query) if record.event.derived_from is None]
+        calls += [event for event in events if event.origin is None or _OWN_SOURCES.isdisjoint(event.origin.via)][-1:]
     return calls
-
-
-def _is_own_event(event: Event) -> bool:
-    return event.origin is not None and not _OWN_SOURCES.isdisjoint(event.origin.via)
 
 
 _CREATE_OVERLAY_TABLE = "CREATE TEMP TABLE spool_overlay AS SELECT * FROM main.events WHERE FALSE"
