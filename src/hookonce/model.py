@@ -364,7 +364,7 @@ class Format(Struct, frozen=True, kw_only=True):
     name: str  # as `--to` and `--from` take it
     title: str  # as its makers write it
     versions: tuple[str, ...]  # which of its versions are read, the newest first
-    mime: str  # MIME type of one document
+    mime: str = "application/json"  # MIME type of one document
     stream_mime: str | None = None  # MIME type of a stream
     write: Callable[[Record], list[Object]]  # the documents of a record
     omits: Callable[[Event], bool] | None = None  # whether an event has no documents, told before it is redacted

@@ -46,7 +46,6 @@ FORMAT = Format(
     name="canonical",
     title="hookonce record",
     versions=(SCHEMA.partition("/")[2],),
-    mime="application/json",
     write=write,
     read=read,
     is_mine=lambda doc: type(doc.get("event")) is dict and "schema" in doc["event"],

@@ -369,7 +369,6 @@ FORMAT = Format(
     name="ocsf",
     title="Open Cybersecurity Schema Framework",
     versions=(VERSION,),
-    mime="application/json",
     write=write,
     is_mine=lambda doc: "class_uid" in doc,
     check=check,

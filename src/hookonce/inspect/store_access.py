@@ -14,10 +14,10 @@ from hookonce.client import daemon_endpoints
 from hookonce.errors import HookonceError
 from hookonce.sessions.recorder import Recorder
 from hookonce.store import database
-from hookonce.store.query import EventRow, RecordFilter, last_seq, select_rows
+from hookonce.store.query import EventRow, RecordFilter, select_rows
 from hookonce.store.spool import files, overlay
 from hookonce.store.spool.ingest import IngestResult
-from hookonce.store.writer import Writer
+from hookonce.store.writer import Writer, read_chain_head
 
 Notify = Callable[[str], None]
 NotifyWait = Callable[[float], None]  # is told how many seconds somebody has waited
@@ -119,7 +119,7 @@ def _read_batch(query: RecordFilter) -> tuple[list[EventRow], RecordFilter]:
     """The new rows, and the next query. The store is opened anew: it may have been made, or made anew."""
     with closing(database.open_reader()) as connection:
         connection.execute("BEGIN")
-        last = last_seq(connection)
+        last = read_chain_head(connection).seq
         if last < query.after:
             query = replace(query, after=0)
         batch = list(select_rows(connection, query))

@@ -1,7 +1,4 @@
-"""Log file of hookonce, with secrets masked and rotation by size.
-
-For errors that must not reach whoever waits for an answer.
-"""
+"""Log file of hookonce, with secrets masked and rotation by size, for errors that must not reach a caller."""
 
 import os
 from contextlib import suppress

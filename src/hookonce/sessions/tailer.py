@@ -1,7 +1,4 @@
-"""Transcript tailer: follows the session files that agents name, chunk by chunk while idle, also after the end.
-
-An agent writes its last lines after it has reported the end of the session: they are read again, twice.
-"""
+"""Transcript tailer: follows session files chunk by chunk while idle, and twice after the end, for the last lines."""
 
 from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence

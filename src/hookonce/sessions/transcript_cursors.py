@@ -1,7 +1,4 @@
-"""Transcript cursors: how far each session file was read.
-
-A cursor is written in one transaction with the rows that were read up to it, or not at all.
-"""
+"""Transcript cursors: how far each session file was read, written in one transaction with what was read."""
 
 import os
 from hashlib import sha256

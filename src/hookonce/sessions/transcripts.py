@@ -1,5 +1,6 @@
 """Transcript files of a session and its sub-agents, and the reader that stores them chunk by chunk."""
 
+import os
 import sqlite3
 from collections import deque
 from pathlib import Path
@@ -100,7 +101,7 @@ class TranscriptPaths:
     def paths_of(self, event: Event) -> list[str]:
         """Transcript paths of an event; one that does not exist may have been redacted, so the raw payload is asked."""
         transcript_paths = [path for key in _PATH_KEYS if type(path := event.data.get(key)) is str and path]
-        if all(map(_path_exists, transcript_paths)):
+        if all(map(os.path.exists, transcript_paths)):
             return transcript_paths
         raw = next((payload for call_id, payload in self._payloads if call_id == event.id.encode()), b"{}")
         try:
@@ -108,13 +109,6 @@ class TranscriptPaths:
         except (DecodeError, ValidationError, UnicodeDecodeError):
             return transcript_paths
         return [path for key in _PATH_KEYS if type(path := getattr(fields, key)) is str and path] or transcript_paths
-
-
-def _path_exists(path: str) -> bool:
-    try:
-        return Path(path).exists()
-    except (OSError, ValueError):
-        return False
 
 
 _MAX_READS = 256  # at files, when they are read at once

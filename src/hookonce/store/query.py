@@ -60,12 +60,6 @@ def select_rows(connection: Connection, record_filter: RecordFilter) -> Iterator
         yield EventRow(seq, body, bool(is_erased))
 
 
-def last_seq(connection: Connection) -> int:
-    """The number of the last row."""
-    seq: int = connection.execute("SELECT seq FROM head").fetchone()[0]
-    return seq
-
-
 def find_records(connection: Connection, record_filter: RecordFilter) -> Iterator[Stored]:
     """Matching records; erased and damaged ones are left out."""
     for row in select_rows(connection, record_filter):

@@ -1,7 +1,4 @@
-"""Status of the store: size, pending spool files, lost records, damage at the end of the record, recent alarms.
-
-Reads only the end of the record; `integrity.audit` checks all of it.
-"""
+"""Status of the store: size, spool, lost records, damage at its end (`integrity.audit` checks all), recent alarms."""
 
 import os
 import sqlite3

@@ -186,7 +186,6 @@ def payload_format(agent: Agent) -> Format:
         name=agent.name,
         title=title,
         versions=(),
-        mime="application/json",
         write=write,
         is_mine=_is_never_mine,
         lacks=everything,

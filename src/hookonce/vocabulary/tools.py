@@ -13,24 +13,16 @@ from typing import Literal
 
 PrivacyClass = Literal["keep", "path", "command", "text", "content", "identity", "failure"]
 
+
+def _classify(names_by_class: dict[PrivacyClass, str]) -> dict[str, PrivacyClass]:
+    return {name: privacy_class for privacy_class, names in names_by_class.items() for name in names.split()}
+
+
 ARGUMENTS: dict[str, dict[str, PrivacyClass]] = {
-    "shell": {
-        "command": "command",
-        "commands": "command",
-        "description": "text",
-        "timeout": "keep",
-        "background": "keep",
-    },
-    "file_read": {"path": "path", "offset": "keep", "limit": "keep", "files": "path"},
-    "file_write": {"path": "path", "content": "content", "patch": "content", "files": "path"},
-    "file_edit": {
-        "path": "path",
-        "old_text": "content",
-        "new_text": "content",
-        "replace_all": "keep",
-        "patch": "content",
-        "files": "path",
-    },
+    "shell": _classify({"command": "command commands", "text": "description", "keep": "timeout background"}),
+    "file_read": _classify({"path": "path files", "keep": "offset limit"}),
+    "file_write": _classify({"path": "path files", "content": "content patch"}),
+    "file_edit": _classify({"path": "path files", "content": "old_text new_text patch", "keep": "replace_all"}),
     "search": {"pattern": "command", "path": "path"},
     "find": {"pattern": "command", "path": "path"},
     "web_fetch": {"url": "command", "prompt": "content"},
@@ -39,8 +31,9 @@ ARGUMENTS: dict[str, dict[str, PrivacyClass]] = {
 }
 
 # What `Event.data` may hold, beside the event's own fields; a name that is not listed is text.
-_DATA_FIELDS_BY_CLASS: dict[PrivacyClass, str] = {
-    "keep": """
+DATA_FIELDS = _classify(
+    {
+        "keep": """
         permission_mode source reason trigger stop_hook_active notification_type error_type origin_event hook
         native_event operation start_line end_line from_model to_model message_id task_id phase final status
         repeat derived guessed called_through plan_type load_reason memory_type command_name mcp_server
@@ -54,18 +47,15 @@ _DATA_FIELDS_BY_CLASS: dict[PrivacyClass, str] = {
         agent_id provider reply part_type tool_name has_images previous_session op capability by delivers
         endpoint priority delta_bytes parent key
     """,
-    "path": """
+        "path": """
         transcript_path agent_transcript_path path old_cwd new_cwd worktree_path directory workspace_roots
         modified_files root_workspace spec_path artifact_directory files trigger_path parent_path env_file uri
     """,
-    "command": "patterns permission_suggestions",
-    "identity": "user_id user_email",
-    "failure": "error",
-}
-DATA_FIELDS: dict[str, PrivacyClass] = {
-    name: privacy_class for privacy_class, names in _DATA_FIELDS_BY_CLASS.items() for name in names.split()
-}
-
+        "command": "patterns permission_suggestions",
+        "identity": "user_id user_email",
+        "failure": "error",
+    }
+)
 _FIELD_NAME = pattern(r"[\w$.:/+-]{1,100}", ASCII)
 
 

@@ -303,7 +303,6 @@ FORMAT = Format(
     name="amplifier",
     title="Amplifier Event",
     versions=("1",),
-    mime="application/json",
     write=write,
     read=read,
     is_mine=lambda doc: len(doc.keys() & _REQUIRED_FIELDS) >= len(_REQUIRED_FIELDS) - 1,  # one may have been forgotten

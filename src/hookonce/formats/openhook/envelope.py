@@ -274,7 +274,6 @@ FORMAT = Format(
     name="openhook",
     title="OpenHook",
     versions=VERSIONS,
-    mime="application/json",
     write=write,
     omits=lambda event: _document_type(event) is None,
     read=read,

@@ -33,7 +33,9 @@ def write(record: Record) -> list[Object]:
 
 def _log_record(record: Record, event: Event) -> Object:
     time = str(otlp.nanoseconds(event.time))
-    severity_number, severity_text = _severity(event)
+    severity_number, severity_text = (13, "WARN") if event.type in _WARNING_TYPES else (9, "INFO")
+    if otlp.is_failure(event):
+        severity_number, severity_text = 17, "ERROR"
     log_record: Object = {
         "timeUnixNano": time,
         "observedTimeUnixNano": time if event.received is None else str(otlp.nanoseconds(event.received)),
@@ -47,12 +49,6 @@ def _log_record(record: Record, event: Event) -> Object:
         log_record["traceId"] = otlp.trace_id_of(event)
         log_record["spanId"] = otlp.call_span_id(event)
     return log_record
-
-
-def _severity(event: Event) -> tuple[int, str]:
-    if otlp.is_failure(event):
-        return 17, "ERROR"
-    return (13, "WARN") if event.type in _WARNING_TYPES else (9, "INFO")
 
 
 def _attributes(record: Record, event: Event) -> list[Object]:
@@ -83,13 +79,10 @@ def read(doc: Object) -> Record:
     unknown = [f"$.{key}" for key in doc if key != "resourceLogs"]
     unknown += [f"{where}.{key}" for key in sorted(log.keys() - _KNOWN_FIELDS)]
     rest = otlp.pop_rest(attributes, REST_ATTRIBUTE)
-    plain = Record(
-        decision=otlp.pop_decision(attributes, f"{where}.attributes"),
-        risk=otlp.pop_risk(attributes, f"{where}.attributes"),
-        runs=otlp.pop_runs(attributes, f"{where}.attributes"),
-        gaps=[Gap(where=path, strategy="kept", note="unknown field") for path in unknown],
-        event=_read_event(doc, service, log, attributes, where),
-    )
+    decision, risk, runs = otlp.pop_verdict(attributes, f"{where}.attributes")
+    gaps = [Gap(where=path, strategy="kept", note="unknown field") for path in unknown]
+    event = _read_event(doc, service, log, attributes, where)
+    plain = Record(event=event, decision=decision, risk=risk, runs=runs, gaps=gaps)
     return complete_from_rest(FORMAT, plain, doc, rest)
 
 
@@ -197,7 +190,6 @@ FORMAT = Format(
     name="otel",
     title="OpenTelemetry (OTLP/JSON)",
     versions=("1",),
-    mime="application/json",
     write=write,
     read=read,
     is_mine=lambda doc: "resourceLogs" in doc or "resourceSpans" in doc,

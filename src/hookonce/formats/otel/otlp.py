@@ -20,7 +20,7 @@ from hookonce.base import times
 from hookonce.base.jsontext import drop_none, dump, load
 from hookonce.errors import DocumentError
 from hookonce.formats._shared.fields import provider_of, read_field, require_field
-from hookonce.model import Decision, Event, HookRun, Json, Object, Record, Risk, Tool, Usage
+from hookonce.model import Decision, Event, HookRun, Json, Object, Record, Risk
 
 # OpenTelemetry's name of each count of `Usage`; it has none for the total.
 USAGE_ATTRIBUTES = {
@@ -75,29 +75,23 @@ def event_attributes(event: Event, key: str, own_id: str) -> list[Object]:
         texts["gen_ai.provider.name"] = provider and _PROVIDER_NAMES.get(provider, provider)
         texts["gen_ai.request.model"] = event.model
     if event.tool is not None:
-        texts |= _tool_attributes(event.tool)
+        is_extension = event.tool.name in _EXTENSION_TOOLS or event.tool.name.startswith("mcp:")
+        texts |= {
+            "gen_ai.tool.name": event.tool.native,
+            "gen_ai.tool.type": "extension" if is_extension else "function",
+            "gen_ai.tool.call.id": event.tool.call_id,
+            "hookonce.tool": event.tool.name,
+        }
     if is_failure(event):
         kind = event.data.get("error_type")
         texts["error.type"] = kind if type(kind) is str else "_OTHER"
     if event.user is not None:
         texts["user.id"], texts["user.name"] = event.user.id, event.user.name
     attributes = [attribute(name, text) for name, text in texts.items() if text is not None]
-    return attributes if event.usage is None else attributes + _usage_attributes(event.usage)
-
-
-def _tool_attributes(tool: Tool) -> dict[str, str | None]:
-    is_extension = tool.name in _EXTENSION_TOOLS or tool.name.startswith("mcp:")
-    return {
-        "gen_ai.tool.name": tool.native,
-        "gen_ai.tool.type": "extension" if is_extension else "function",
-        "gen_ai.tool.call.id": tool.call_id,
-        "hookonce.tool": tool.name,
-    }
-
-
-def _usage_attributes(usage: Usage) -> list[Object]:
-    counts = ((name, getattr(usage, field)) for field, name in USAGE_ATTRIBUTES.items())
-    return [attribute(name, count) for name, count in counts if count is not None]
+    if event.usage is not None:
+        counts = ((name, getattr(event.usage, field)) for field, name in USAGE_ATTRIBUTES.items())
+        attributes += [attribute(name, count) for name, count in counts if count is not None]
+    return attributes
 
 
 def is_failure(event: Event) -> bool:
@@ -111,8 +105,9 @@ def is_failure(event: Event) -> bool:
 def decision_attributes(record: Record) -> list[Object]:
     """Attributes of the decision, the risk and the hooks that ran."""
     attributes = _decision_pairs(record.decision) if record.decision is not None else []
-    if record.risk is not None:
-        attributes += _risk_pairs(record.risk)
+    if (risk := record.risk) is not None:
+        values = drop_none({"factors": risk.factors, "score": risk.score, "level": risk.level})
+        attributes += [attribute("hookonce.risk." + name, value) for name, value in values.items()]
     if record.runs:
         attributes.append(attribute("hookonce.runs", dump(record.runs).decode()))
     return attributes
@@ -123,11 +118,6 @@ def _decision_pairs(decision: Decision) -> list[Object]:
     rewrites = drop_none({name: getattr(decision, name) for name in REWRITE_FIELDS})
     values |= {name: dump(value).decode() for name, value in rewrites.items()}
     return [attribute("hookonce.decision." + name, value) for name, value in drop_none(values).items()]
-
-
-def _risk_pairs(risk: Risk) -> list[Object]:
-    values = drop_none({"factors": risk.factors, "score": risk.score, "level": risk.level})
-    return [attribute("hookonce.risk." + name, value) for name, value in values.items()]
 
 
 def attribute(key: str, value: Json) -> Object:
@@ -273,9 +263,15 @@ def read_time(holder: Object, key: str, where: str) -> str | None:
     return times.format_time(_UNIX_EPOCH + timedelta(microseconds=nanos // 1000))
 
 
-def pop_decision(attributes: Object, where: str) -> Decision | None:
-    """Remove the decision's attributes from the others, and parse them."""
-    fields = _pop_family(attributes, "hookonce.decision.")
+def pop_verdict(attributes: Object, where: str) -> tuple[Decision | None, Risk | None, list[HookRun]]:
+    """Remove the attributes of the decision, the risk and the hooks that ran from the others, and parse them."""
+    decision = _read_decision(_pop_family(attributes, "hookonce.decision."), where)
+    risk_fields, runs = _pop_family(attributes, "hookonce.risk."), attributes.pop("hookonce.runs", None)
+    risk = _convert(risk_fields, Risk, f"{where}.hookonce.risk") if risk_fields else None
+    return decision, risk, [] if runs is None else _decode_json(runs, list[HookRun], f"{where}.hookonce.runs")
+
+
+def _read_decision(fields: Object, where: str) -> Decision | None:
     if not fields:
         return None
     if fields.get("outcome") == "none":
@@ -284,18 +280,6 @@ def pop_decision(attributes: Object, where: str) -> Decision | None:
         if name in fields:
             fields[name] = _decode_json(fields[name], Any, f"{where}.hookonce.decision.{name}")
     return _convert(fields, Decision, f"{where}.hookonce.decision")
-
-
-def pop_risk(attributes: Object, where: str) -> Risk | None:
-    """Remove the risk's attributes from the others, and parse them."""
-    fields = _pop_family(attributes, "hookonce.risk.")
-    return _convert(fields, Risk, f"{where}.hookonce.risk") if fields else None
-
-
-def pop_runs(attributes: Object, where: str) -> list[HookRun]:
-    """Remove the attribute of the hooks that ran from the others, and parse it."""
-    text = attributes.pop("hookonce.runs", None)
-    return [] if text is None else _decode_json(text, list[HookRun], f"{where}.hookonce.runs")
 
 
 def pop_rest(attributes: Object, key: str) -> Json:

@@ -1,7 +1,4 @@
-"""Context window usage after each model call, and compactions (context.* events).
-
-Usage is relative to the size at which the agent compacts. Where that is unknown there is no event.
-"""
+"""Context window usage after each model call, where the size at which an agent compacts is known; compactions."""
 
 from typing import Any
 

@@ -1,7 +1,4 @@
-"""Session summary: turns and calls one by one as they end, everything else as sums, files with line counts.
-
-The aggregate holds what is open and what is counted, so that it stays small however long a session lasts.
-"""
+"""Session summary, small however long a session lasts: what is open, and sums; turns and calls as they end."""
 
 from collections.abc import Iterable
 

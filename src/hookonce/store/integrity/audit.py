@@ -1,7 +1,4 @@
-"""Audit of the store: hash chain, MACs, checkpoints, tombstones, head file and database schema.
-
-Every row is checked; whatever was changed, removed, inserted or cut off is a `Flaw`.
-"""
+"""Audit of the store: rows, checkpoints, tombstones, head file and schema; whatever was changed is a `Flaw`."""
 
 import sqlite3
 from collections import deque

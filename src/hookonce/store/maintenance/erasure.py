@@ -1,7 +1,4 @@
-"""Erasure of records: a body is overwritten with its hash, in every file of the store.
-
-The hash chain stays valid. Time, type, agent and tool of an erased record stay.
-"""
+"""Erasure of records: a body becomes its hash in every file; the chain, time, type, agent and tool stay."""
 
 import sqlite3
 from sqlite3 import Connection

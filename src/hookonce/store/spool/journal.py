@@ -1,7 +1,4 @@
-"""Spool journal of the daemon: one spool file for many records, kept open and locked.
-
-What is written survives the process. When its records are committed to the store, the file is truncated.
-"""
+"""Spool journal of the daemon: one locked spool file for many records, truncated when they are in the store."""
 
 import os
 from collections.abc import Callable, Iterable

@@ -1,7 +1,4 @@
-"""Spool overlay: records of the store together with those that still lie in spool files.
-
-`overlay_records` shows them to SQL queries as a temporary view; the other functions merge both by event id.
-"""
+"""Spool overlay: records of the store together with those in spool files, by event id or as a view for SQL."""
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator

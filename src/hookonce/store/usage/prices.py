@@ -1,20 +1,10 @@
-"""Prices of model calls: a table of list prices, and the user's own file. An unknown model has no price: never 0.
+"""Prices of model calls: list prices, and the user's own file (docs/hooks.md). An unknown model has no price: never 0.
 
 Table prices are dollars per million tokens: input, output, cache read, cache write, cache write for an hour; what
 is missing at the end costs as much as input. After a bar come a number of input tokens and the prices of requests
 with more than that; they hold for all of such a request. `since` is the first day of a price that replaces
 another one of the same name. Prices for priority, batches or regions are not listed, nor models whose price
 depends on the hour. Pages were read in copies that may be some weeks old.
-
-The user's file is `~/.config/hookonce/prices.toml`, a table for each model, in dollars per million tokens:
-
-    ["my-model"]
-    input = 1.25
-    output = 10
-    cache_read = 0.125    # these three cost as much as input unless they are named
-    cache_write = 1.25
-    cache_write_hour = 2
-    window = 400000       # tokens of context
 """
 
 import re
