@@ -8,6 +8,7 @@ from hookonce.agents import config_of
 from hookonce.base import runtime_location as rule
 from hookonce.base import wire
 from hookonce.client.missed_calls import MAX_MISSED_CALLS
+from hookonce.client.python.launch import DAEMON_VARIABLES
 
 FOLDER = "src/hookonce/client/native"
 _SILENCE_CASES = re.compile(r"(?<=    case \$1 in )[^\n]*(?= esac\n)")
@@ -35,12 +36,16 @@ def _silence_cases() -> str:
     return " ".join(f"{' | '.join(names)}) out_text='{silence}\\n' ;;" for silence, names in by_text.items())
 
 
+def _daemon_variables() -> list[tuple[str, str]]:
+    return [(name.decode(), value.decode()) for name, value in DAEMON_VARIABLES.items()]
+
+
 def _header() -> str:
     locations = ", ".join(_quote(location.replace("%d", "%u")) for location in rule.SHARED_LOCATIONS)
     silences = ", ".join(f'{{{_quote(name)}, {_quote(text)[:-1]}\\n"}}' for name, text in _silences().items())
     lines = [
-        "// Constants that Python has too: made by `make docs` from base/runtime_location.py, base/wire.py and the",
-        "// agents' tables, and never changed by hand.",
+        "// Constants that Python has too: made by `make docs` from base/runtime_location.py, base/wire.py,",
+        "// client/python/launch.py and the agents' tables, and never changed by hand.",
         "",
         f"#define DATA_SUBDIR {_quote(rule.DATA_SUBDIR)}",
         f"#define FALLBACK_SUBDIR {_quote(rule.FALLBACK_SUBDIR)}",
@@ -51,6 +56,7 @@ def _header() -> str:
         f"#define WIRE_VERSION {_quote(wire.VERSION.decode())}",
         f"#define MAX_FRAME_BYTES {wire.MAX_FRAME_BYTES}u // more than this nobody is asked, and Python answers",
         f"#define MAX_UNANSWERED_MARKS {MAX_MISSED_CALLS} // calls without an answer, after which nobody counts on",
+        f"#define DAEMON_VARIABLES {', '.join(_quote(f'{name}={value}') for name, value in _daemon_variables())}",
         "",
         f"static const char *const SHARED_LOCATIONS[] = {{{locations}}}; // %u is the user",
         "// For whom saying nothing is a mistake, and what they hear instead.",

@@ -45,7 +45,8 @@ def test_a_process_that_runs_handlers_all_day_registers_each_depth_once(monkeypa
 
     assert (first, second) == (registry.register_handlers(1), registry.register_handlers(2))
     assert [1, 2] == [below({process_info.PARENT_VARIABLE: token}) for token in (first, second)]
-    monkeypatch.setattr(process_info, "monotonic", lambda later=process_info.monotonic() + 600: later)
+    later = process_info.monotonic() + 600
+    monkeypatch.setattr(process_info, "monotonic", lambda: later)
     renewed = registry.register_handlers(1)
     assert renewed != first
     assert [1, 1] == [below({process_info.PARENT_VARIABLE: token}) for token in (first, renewed)]

@@ -9,6 +9,7 @@ from time import monotonic, sleep
 from hookonce.base import paths
 from hookonce.base.spawn import spawn
 from hookonce.client.daemon_endpoints import query_status
+from hookonce.client.python.launch import DAEMON_VARIABLES
 from hookonce.daemon.lifecycle import failure_marker_path
 from hookonce.errors import HookonceError
 from hookonce.model import Object
@@ -29,11 +30,8 @@ def start_daemon() -> Object:
     except (OSError, ValueError):
         raise HookonceError("no agent calls hookonce here yet; hookonce install puts everything in place") from None
     failure_marker_path().unlink(missing_ok=True)
-    environment = {
-        "HOME": str(paths.home()),
-        "PATH": "/usr/local/bin:/usr/bin:/bin",
-        "LANG": os.environ.get("LANG", "C.UTF-8"),
-    }
+    environment = {name.decode(): value.decode() for name, value in DAEMON_VARIABLES.items()}
+    environment |= {"HOME": str(paths.home()), "LANG": os.environ.get("LANG", "C.UTF-8")}
     command = [python, "-I", "-S", f"{package_dir}/hookonce/daemon/__main__.py", str(folder)]
     spawn(command, (DEVNULL, DEVNULL, DEVNULL), cwd="/", env=environment).returncode = 0  # it lives on without us
     return _wait_until_started()

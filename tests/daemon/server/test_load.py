@@ -11,7 +11,7 @@ from tests.daemon.server.test_sessions import STOP, stopping
 from tests.handlers.processes import eventually
 
 SLOW = int(os.environ.get("HOOKONCE_SLOW_HOOKS", "150"))
-SECONDS = float(os.environ.get("HOOKONCE_LOAD_SECONDS", "5"))
+ROUNDS = int(os.environ.get("HOOKONCE_LOAD_ROUNDS", "260"))  # each a session of its own, of which 256 are followed
 WAITS = '[ -e "$HOME/go" ] || cat "$HOME/gate"; echo "$NUMBER" >&2; exit 2'
 PATIENT = ["claude-code", "PreToolUse", "--dialect", "claude-code", "--run", WAITS, "--scope", "user", "--timeout", "600"]
 MOST = 20_000  # kilobytes by which a daemon may have grown; what leaks grows without end
@@ -57,10 +57,7 @@ def test_a_daemon_does_not_grow_with_what_it_has_answered(warm, show):
     Calls with hooks and without, refused stops, edits, large payloads, and callers that are killed.
     """
     warm.hooks(command("echo no >&2; exit 2"), command("echo on >&2; exit 2", event="agent_stop"))
-    _mixed(warm, SECONDS / 2)
-    before = warm.status()
-    _mixed(warm, SECONDS)
-    after = warm.status()
+    before, after = _mixed(warm), _mixed(warm)
     show(f"{before} became {after}")
 
     assert before["pid"] == after["pid"]
@@ -68,12 +65,11 @@ def test_a_daemon_does_not_grow_with_what_it_has_answered(warm, show):
     assert 0 == after["under_way"]
 
 
-def _mixed(home, seconds):
-    """All sorts of calls, for so many seconds."""
-    until, number = time.monotonic() + seconds, 0
-    while time.monotonic() < until:
-        number += 1
-        name = f"{until}-{number}"
+def _mixed(home):
+    """All sorts of calls; how the daemon is once all of them are recorded."""
+    begin = time.monotonic()
+    for number in range(1, ROUNDS + 1):
+        name = f"{begin}-{number}"
         assert refused(home.tool(session=name), "no")
         assert home.call(*STOP, given=stopping(session=name))[1]
         assert SILENT == home.call(*TOOL, given=payload(tool_name="x", session=name, hook_event_name="PreCompact"))
@@ -81,3 +77,5 @@ def _mixed(home, seconds):
             assert refused(home.tool("x" * 500_000, session=name), "no")
             with home.start(*TOOL) as killed:
                 killed.kill()
+    assert eventually(lambda: not home.status()["store"]["waiting"], 60)
+    return home.status()

@@ -72,7 +72,7 @@ static void exec_daemon(int lock) {
     if (lang && strlen(lang) < sizeof language - 8) sprintf(language, "LANG=%s", lang);
     sprintf(from_home, "HOME=%s", home);
     char *arguments[] = {python, "-I", "-S", program, client_dir, NULL};
-    char *environment[] = {from_home, "PATH=/usr/local/bin:/usr/bin:/bin", language, NULL};
+    char *environment[] = {from_home, language, DAEMON_VARIABLES, NULL};
     int devnull = open("/dev/null", O_RDWR), descriptors[] = {devnull, devnull, devnull, lock};
     sigset_t none;
     sigemptyset(&none);

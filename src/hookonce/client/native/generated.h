@@ -1,5 +1,5 @@
-// Constants that Python has too: made by `make docs` from base/runtime_location.py, base/wire.py and the
-// agents' tables, and never changed by hand.
+// Constants that Python has too: made by `make docs` from base/runtime_location.py, base/wire.py,
+// client/python/launch.py and the agents' tables, and never changed by hand.
 
 #define DATA_SUBDIR ".local/share/hookonce"
 #define FALLBACK_SUBDIR "run"
@@ -10,6 +10,7 @@
 #define WIRE_VERSION "1"
 #define MAX_FRAME_BYTES 16777216u // more than this nobody is asked, and Python answers
 #define MAX_UNANSWERED_MARKS 9999 // calls without an answer, after which nobody counts on
+#define DAEMON_VARIABLES "PATH=/usr/local/bin:/usr/bin:/bin", "MALLOC_MMAP_THRESHOLD_=131072"
 
 static const char *const SHARED_LOCATIONS[] = {"/run/user/%u/hookonce", "/tmp/hookonce-%u"}; // %u is the user
 // For whom saying nothing is a mistake, and what they hear instead.
