@@ -1,8 +1,4 @@
-"""Trust that agents demand before they run hooks: reviewed entries (Codex) and trusted folders (Gemini CLI).
-
-Our entries are marked as reviewed only if the user says so. In a folder that Gemini CLI does not trust it runs
-no hook, not even the user's own, and says little about it.
-"""
+"""Trust that agents demand before they run hooks: reviewed entries (Codex) and trusted folders (Gemini CLI)."""
 
 import os
 from pathlib import Path

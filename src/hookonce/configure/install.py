@@ -1,8 +1,4 @@
-"""Installation of our entries into an agent's configuration, and their removal, as planned changes.
-
-Entries are rendered, merged into the file, read again and compared. Nothing is written before a person has seen
-it.
-"""
+"""Installation of our entries into an agent's configuration, and their removal, as planned changes."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

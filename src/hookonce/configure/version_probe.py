@@ -1,7 +1,4 @@
-"""Version probe of an agent's program: its package file, else `PROGRAM --version`.
-
-The program is started in a home where it finds nothing and leaves nothing.
-"""
+"""Version probe of an agent's program: its package file, else `PROGRAM --version` in a home where it finds nothing."""
 
 import os
 import re

@@ -1,8 +1,4 @@
-"""Conversion of hooks between agents: parse, degrade to what the target can do, render, parse again, compare.
-
-A rendered configuration that does not read back as the same hooks, events, handlers, commands and meaning of
-matchers is an error, and nothing is written.
-"""
+"""Conversion of hooks between agents: parse, degrade to what the target can do, render, parse again, compare."""
 
 from collections import Counter
 from typing import Literal

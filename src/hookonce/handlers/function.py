@@ -55,9 +55,8 @@ class FunctionOperation(CommandOperation, frozen=True):
 
     def begin(self, loop: EventLoop, timeout: float, on_result: ResultCallback) -> OperationHandle:
         """Use a ready worker where there is one; workers have our own privileges, and no fewer."""
-        pool, process_context = workers_pool.pool_of(loop), self.process_context
-        if pool is not None and not process_context.drops_privileges:
-            function, context = self.function, process_context
+        pool, context, function = workers_pool.pool_of(loop), self.process_context, self.function
+        if pool is not None and not context.drops_privileges:
             env = {os.fsencode(name): os.fsencode(value) for name, value in context.env.items()}
             request = WorkerRequest(function.name or None, env, context.cwd, context.umask, self.payload)
             client = pool.find_client(function.file, function.digest, function.server_command)

@@ -102,12 +102,6 @@ def build_http_request(url: str, headers: Mapping[str, str], body: bytes, method
     if forbidden := sorted(names & _FRAMING_HEADERS):
         raise HookonceError(f"the header {forbidden[0]} cannot be set")
     headers = {name: text for name, text in _DEFAULT_HEADERS.items() if name.lower() not in names} | dict(headers)
-    address, target = parse_url(url)
-    return HttpRequest(address=address, method=method.upper(), target=target, headers=headers, body=body)
-
-
-def parse_url(url: str) -> tuple[ServerAddress, str]:
-    """Parse a URL into server address and request target."""
     try:
         parts: Any = urlsplit(url)
         host, port = parts.hostname, parts.port
@@ -118,7 +112,8 @@ def parse_url(url: str) -> tuple[ServerAddress, str]:
     if not host or "\\" in parts.netloc:
         raise HookonceError(f"{url} names no server")
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    return ServerAddress(parts.scheme.lower(), host, port or DEFAULT_PORTS[parts.scheme.lower()]), target
+    address = ServerAddress(parts.scheme.lower(), host, port or DEFAULT_PORTS[parts.scheme.lower()])
+    return HttpRequest(address=address, method=method.upper(), target=target, headers=headers, body=body)
 
 
 def _expand_header(name: str, text: str, handler: Handler, environment: Mapping[str, str]) -> str:

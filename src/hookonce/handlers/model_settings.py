@@ -1,15 +1,4 @@
-"""Settings of language models that hooks of type prompt and agent ask: a command, or a server with OpenAI's API.
-
-    [models]
-    command = "llm --model {model}"          # reads the question on stdin, writes the answer
-    agent = "claude -p --allowedTools Read"  # the same for hooks of type agent, which may look around
-    model = "gpt-4.1-mini"                   # for hooks that name none
-
-or, instead of the command:
-
-    endpoint = "https://api.openai.com/v1"
-    key_env = "OPENAI_API_KEY"               # the environment variable with the key, where the agent was started
-"""
+"""Settings of language models that hooks of type prompt and agent ask: a command, or a server with OpenAI's API."""
 
 import re
 

@@ -1,8 +1,4 @@
-"""Module handler: calls `on_event` of a module on stdio; its answer counts as a hook's answer.
-
-Queries go out and answers come in any order. Long-lived processes keep modules running in a pool; a one-shot process
-starts one for each event.
-"""
+"""Module handler: calls `on_event` of a module on stdio; its answer counts as a hook's answer."""
 
 import os
 from collections import deque
@@ -222,7 +218,7 @@ class ModuleChannel:
 
 
 class ModulePool:
-    """Pool of the modules that run for an event loop."""
+    """Pool of the modules that run for an event loop; a one-shot process has none, and starts one for each event."""
 
     def __init__(self, loop: EventLoop) -> None:
         """Register an empty pool for the loop."""

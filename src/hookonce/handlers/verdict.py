@@ -30,11 +30,9 @@ class Rights(NamedTuple):
 def verdict(
     hook: Hook, result: OperationResult, answer: Decision | None, rights: Rights, *, has_own_exit_codes: bool = False
 ) -> Verdict:
-    """The verdict of one run; `answer` is the decision in the hook's dialect, None if the output is no answer.
-
-    `has_own_exit_codes`: the dialect is an agent's, whose own reading of exit codes is in `answer` already.
-    """
+    """The verdict of one run; `answer` is the decision in the hook's dialect, None if the output is no answer."""
     hook_name = hook.name or hook.event
+    # With exit codes of its own, the dialect is an agent's, whose reading of them is in `answer` already.
     if result.failure == "timeout":
         return _judge_timeout(hook, hook_name)
     if result.code == BLOCK and not (has_own_exit_codes and hook.blocking):

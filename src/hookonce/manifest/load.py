@@ -1,8 +1,4 @@
-"""Loading, validation and dumping of manifests: JSON or YAML, `hooks/1.0` and `hooks/0.1`, and `.openhook.json`.
-
-Validation reports every problem at once, each with its JSON path, and apart from them what is only worth a
-warning. Hooks of an `.openhook.json` see events as OpenHook writes them, and decide nothing.
-"""
+"""Loading, validation and dumping of manifests: JSON or YAML, `hooks/1.0` and `hooks/0.1`, and `.openhook.json`."""
 
 from collections.abc import Iterator, Mapping
 from re import compile as pattern

@@ -1,8 +1,4 @@
-"""Manifest fields in one table, and the JSON Schema that is published from it.
-
-One rule cannot be said in the schema: that a pattern is RE2. Everything else agrees with the validation in `load`,
-which uses the same table.
-"""
+"""Manifest fields in one table, which `load` validates by, and the JSON Schema that is published from it."""
 
 from typing import Literal, NamedTuple
 
@@ -72,6 +68,7 @@ def _object_schema(required_keys: list[str], properties: Object) -> Object:
 
 _STRING_SCHEMA = {"type": "string"}
 _MCP_SCHEMA = _object_schema(["server"], {"server": _STRING_SCHEMA, "tool": {"type": ["string", "null"]}})
+# One rule cannot be said in the schema: that a pattern is RE2.
 _PATTERN_PART = _object_schema(["pattern"], {"pattern": _STRING_SCHEMA, "mcp": False})
 _MCP_PART = _object_schema(["mcp"], {"mcp": _MCP_SCHEMA, "pattern": False})
 _TOOL_SCHEMA: Object = {

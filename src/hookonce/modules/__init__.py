@@ -1,15 +1,4 @@
-"""The module protocol: programs in any language that hookonce calls, and hookonce as one of them.
-
-from hookonce.modules import module
-
-m = module(name="greeter", kind="tool")
-
-@m.op("greet")
-def greet(name: str) -> str:
-    return f"hello {name}"
-
-m.run()
-"""
+"""The module protocol: programs in any language that hookonce calls, and hookonce as one of them."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

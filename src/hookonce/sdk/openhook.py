@@ -69,17 +69,12 @@ class OpenHookEvent(Struct, frozen=True):
         time: str | None = None,
     ) -> Self:
         """A new event: with a random id and the present moment unless they are given."""
-        document = {
-            "openhook": VERSION,
-            "id": str(uuid4()) if event_id is None else event_id,
-            "source": source,
-            "type": type,
-            "time": times.now() if time is None else time,
-            "session_id": session_id,
-        }
-        candidates = {"data": data, "context": context, "extensions": extensions}
-        optional_fields = {name: value for name, value in candidates.items() if value is not None}
-        return cls.from_dict(document | optional_fields, strict=True)
+        document: Object = {"openhook": VERSION, "id": str(uuid4()), "source": source, "type": type}
+        document |= {"time": times.now(), "session_id": session_id}
+        choices = {"id": event_id, "time": time, "data": data, "context": context, "extensions": extensions}
+        return cls.from_dict(
+            document | {name: value for name, value in choices.items() if value is not None}, strict=True
+        )
 
     @classmethod
     def from_dict(cls, document: Object, *, strict: bool = False) -> Self:
@@ -102,9 +97,8 @@ class OpenHookEvent(Struct, frozen=True):
 
     def to_dict(self) -> Object:
         """The envelope, without those optional fields that are empty."""
-        fields = {name: getattr(self, name) for name in _REQUIRED_FIELDS}
-        optional = {name: value for name in _OPTIONAL_FIELDS if (value := getattr(self, name))}
-        return fields | optional | self.extra
+        fields = {name: getattr(self, name) for name in (*_REQUIRED_FIELDS, *_OPTIONAL_FIELDS)}
+        return {name: value for name, value in fields.items() if value or name in _REQUIRED_FIELDS} | self.extra
 
     def to_json(self) -> str:
         """The envelope on one line; all of it ASCII, so that no terminal or pipe can spoil it."""

@@ -260,17 +260,13 @@ def verify_hook(project: Path, root: str, pin: Pin, hook: Hook) -> Hook:
     command = references.command
     for start, end, text in sorted(_command_edits(references, copies, pin), reverse=True):
         command = command[:start] + text + command[end:]
-    file = _copied_file(project, copies, pin, hook)
+    file = hook.handler.file
+    if file is not None:
+        inner = ProjectPaths(project).relative_path(file)
+        if inner not in pin.files:
+            raise PinMismatch(f"{file} is no file of the project that was agreed to")
+        file = str(copies / inner)
     return replace(hook, handler=replace(hook.handler, command=command or None, platform={}, file=file))
-
-
-def _copied_file(project: Path, copies: Path, pin: Pin, hook: Hook) -> str | None:
-    if hook.handler.file is None:
-        return None
-    name = ProjectPaths(project).relative_path(hook.handler.file)
-    if name not in pin.files:
-        raise PinMismatch(f"{hook.handler.file} is no file of the project that was agreed to")
-    return str(copies / name)
 
 
 def _check_file(project: Path, copies: Path, pin: Pin, name: str) -> None:
@@ -281,12 +277,10 @@ def _check_file(project: Path, copies: Path, pin: Pin, name: str) -> None:
         return
     if _digest_of(project, name) != expected_digest:
         raise PinMismatch(f"{name} is not what was agreed to")
-    try:
-        copy_digest = content_digest(read_regular_file(copies / name, _MAX_PINNED_BYTES))
-    except OSError:
-        copy_digest = None
-    if copy_digest != expected_digest:
-        raise PinMismatch(f"the copy of {name} is gone or damaged")
+    with suppress(OSError):
+        if content_digest(read_regular_file(copies / name, _MAX_PINNED_BYTES)) == expected_digest:
+            return
+    raise PinMismatch(f"the copy of {name} is gone or damaged")
 
 
 def _command_edits(references: HookReferences, copies: Path, pin: Pin) -> Iterator[tuple[int, int, str]]:

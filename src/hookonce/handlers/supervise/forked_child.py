@@ -1,7 +1,4 @@
-"""Forked child for blocking work on the event loop: name lookups, HTTP requests.
-
-The child ends when its time is over, when it is cancelled, and when its parent is gone; it starts no processes.
-"""
+"""Forked child for blocking work on the event loop: it ends with its time, with its parent, or when it is cancelled."""
 
 import os
 import signal

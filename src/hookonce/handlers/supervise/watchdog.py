@@ -83,20 +83,18 @@ def forked_watchdog(start: Callable[[], "Popen[bytes]"], keep_fds: Collection[in
 
 
 def _run_watchdog(start: Callable[[], "Popen[bytes]"], hangup_fd: int, status_fd: int) -> None:
+    """Run the hook, and report its exit code, a negative signal number, or why it never started."""
     limits.restore_fd_limit()
     adopt_orphans()
-    os.write(status_fd, _run_child(start, hangup_fd).encode(errors="replace")[:1024])
-
-
-def _run_child(start: Callable[[], "Popen[bytes]"], hangup_fd: int) -> str:
-    """Run the hook: its exit code, a negative signal number, or why it never started."""
     try:
         process = start()
     except (OSError, ValueError) as problem:
-        return f"not started: {problem}"
-    _wait_for_exit(process, hangup_fd)
-    _kill_all(process)
-    return str(process.returncode)
+        status = f"not started: {problem}"
+    else:
+        _wait_for_exit(process, hangup_fd)
+        _kill_all(process)
+        status = str(process.returncode)
+    os.write(status_fd, status.encode(errors="replace")[:1024])
 
 
 def _wait_for_exit(process: "Popen[bytes]", hangup_fd: int) -> None:

@@ -1,7 +1,4 @@
-"""Prefork worker pool for Python hooks: one worker server for each file, as it is now.
-
-Long-lived processes have one for their event loop; one-shot processes have none.
-"""
+"""Prefork worker pool of an event loop, for Python hooks: one worker server for each file, as it is now."""
 
 from time import monotonic
 from typing import TYPE_CHECKING

@@ -1,7 +1,4 @@
-"""Raw client of the conformance suite: sends messages to a module and trusts none of its responses.
-
-Every message is kept in a transcript; a response that breaks the protocol is a ConformanceFailure.
-"""
+"""Raw client of the conformance suite: sends messages to a module and trusts none of its responses."""
 
 import json
 from http.client import HTTPException

@@ -1,7 +1,4 @@
-"""Conformance suite of the module protocol: the cases, the runner, and its report.
-
-A case raises ConformanceFailure where a module breaks the protocol, and CaseSkip where that cannot be tried.
-"""
+"""Conformance suite of the module protocol: the cases, the runner, and its report."""
 
 import os
 import signal

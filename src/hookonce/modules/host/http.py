@@ -1,7 +1,4 @@
-"""HTTP link to a module: one POST per request, over idle connections that are reused.
-
-A request has one deadline for everything together (connect, send, read), not one timeout per socket call.
-"""
+"""HTTP link to a module: one POST per request, over idle connections that are reused."""
 
 import io
 import os

@@ -1,11 +1,8 @@
-"""Event bus of the kernel, and emission of Amplifier Event v1 on it.
-
-Each observer has a queue and a thread of its own. One that fails, or falls too far behind, delays nobody
-else; the events that it did not get are counted.
-"""
+"""Event bus of the kernel, and emission of Amplifier Event v1 on it."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import count
 from queue import Empty, Full, Queue
 from threading import Lock, Thread, current_thread
 from time import monotonic
@@ -24,10 +21,7 @@ _CLOSE_TIMEOUT_S = 5.0  # seconds that observers have at the end for what they h
 
 
 class ObserverQueue:
-    """Queue and thread of one observer, with its failures and the number of events that it never got.
-
-    Events are queued as encoded lines: what somebody does to one afterwards changes nothing here.
-    """
+    """Queue and thread of one observer, which delays nobody else, with its failures and what it never got."""
 
     def __init__(self, name: str, observer: Observer, accepts: EventFilter, priority: int, max_queued: int) -> None:
         """Start its thread; `max_queued` is how far it may fall behind, 0 for any distance."""
@@ -35,6 +29,7 @@ class ObserverQueue:
         self.failures, self.drop_count, self.sequence = 0, 0, 0
         self.last_error: str | None = None
         self._observer = observer
+        # Encoded lines: what somebody does to an event afterwards changes nothing here.
         self._queue: Queue[bytes | None] = Queue(max_queued)
         self._thread = Thread(target=self._run, name=f"observer {name}", daemon=True)
         self._thread.start()
@@ -73,9 +68,7 @@ class EventBus:
     """All observers; those of a lower priority get an event first, and each gets events in their order."""
 
     def __init__(self) -> None:
-        self._queues: list[ObserverQueue] = []
-        self._sequence = 0
-        self._lock = Lock()
+        self._queues, self._sequence, self._lock = list[ObserverQueue](), count(), Lock()
 
     def observe(
         self,
@@ -89,8 +82,7 @@ class EventBus:
         """Register an observer for the events that it accepts; returns what unregisters it."""
         queue = ObserverQueue(name, observer, accepts, priority, max_queued)
         with self._lock:
-            self._sequence += 1
-            queue.sequence = self._sequence
+            queue.sequence = next(self._sequence)
             self._queues = sorted([*self._queues, queue], key=lambda item: item.priority)
 
         def unregister() -> None:
@@ -115,14 +107,13 @@ class EventBus:
             return list(self._queues)
 
     def close(self) -> list[ObserverQueue]:
-        """Drain and end all observers; returns their queues.
-
-        The last registered ends first: what it does meanwhile is still seen by those before it, and by the log.
-        Lossless observers have a deadline of their own: one that hangs does not use it up.
-        """
-        deadline, queues = monotonic() + _CLOSE_TIMEOUT_S, sorted(self.list_queues(), key=lambda item: -item.sequence)
+        """Drain and end all observers; returns their queues."""
+        deadline = monotonic() + _CLOSE_TIMEOUT_S
+        # The last registered ends first: what it does meanwhile is still seen by those before it, and by the log.
+        queues = sorted(self.list_queues(), key=lambda item: -item.sequence)
         for queue in queues:
             self._remove(queue)
+            # A lossless observer has a deadline of its own: one that hangs does not use it up.
             queue.close(monotonic() + _CLOSE_TIMEOUT_S if queue.is_lossless else deadline)
         return queues
 

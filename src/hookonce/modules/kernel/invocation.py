@@ -98,10 +98,8 @@ class Invoker:
             raise Fault("bad_request", f"args cannot be written as JSON: {problem}") from None
 
     def _check_capabilities(self, descriptor: Descriptor, op: str, ids: EventIds, data: Object) -> None:
-        """Refuse a module that wants what no policy has granted; every decision is an event.
-
-        Modules that observe events, policies among them, are judged by tables alone: none grants itself anything.
-        """
+        """Refuse a module that wants what no policy has granted; every decision is an event."""
+        # Modules that observe events, policies among them, are judged by tables alone: none grants itself anything.
         policies = [*self._policies.items(), *([] if DELIVERY_KEY in data else self.hook_policies.values())]
         denied_capabilities = []
         for request in capability_requests(descriptor, op, ids.session_id):

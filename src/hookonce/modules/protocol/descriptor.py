@@ -1,9 +1,4 @@
-"""Module Descriptor v1: its structs, parser and validation rules.
-
-A descriptor names a module, its kind, its transport and the capabilities that it asks for. A document may be
-valid and its module still not mountable: what only mounting needs (a command, a URL) is checked by
-`mount_problems`.
-"""
+"""Module Descriptor v1: its structs, parser and validation rules."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -176,7 +171,7 @@ def descriptor_document(descriptor: Descriptor) -> Object:
 
 
 def mount_problems(descriptor: Descriptor) -> list[Problem]:
-    """Problems that keep the module of a valid descriptor from being reached."""
+    """Problems that keep the module of a valid descriptor from being reached: a command or URL that is missing."""
     transport = descriptor.transport
     return [*transport_problems(transport.type, transport.command, transport.url)]
 

@@ -1,7 +1,4 @@
-"""Messages of the module protocol and their JSON-lines framing: requests, responses, errors and plans.
-
-They are the same on every transport. `id` is echoed by a module, so that responses may come in any order.
-"""
+"""Messages of the module protocol and their JSON-lines framing: requests, responses, errors and plans."""
 
 from collections.abc import Callable, Iterable
 from typing import Any

@@ -1,7 +1,4 @@
-"""HTTP server of a module: one POST path per verb, on loopback unless callers need a token.
-
-It also serves a module of any transport through a bridge.
-"""
+"""HTTP server of a module: one POST path per verb, on loopback unless callers need a token."""
 
 import sys
 from collections.abc import Iterator

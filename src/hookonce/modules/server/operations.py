@@ -1,8 +1,4 @@
-"""Operations of a module: request handling, and Python functions as operations with validated arguments.
-
-A request means the same in process, on a line or over HTTP. A function's parameters are its schema; nothing
-else reaches it.
-"""
+"""Operations of a module: Python functions with validated arguments, alone or behind a queue, and their run."""
 
 import sys
 from collections.abc import Callable
