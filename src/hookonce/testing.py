@@ -178,16 +178,11 @@ def sample(
 
 def samples() -> Iterator[Sample]:
     """One for each event of each agent whose payloads we can write."""
-    for agent_table in map(agents.load, agents.AGENTS):
-        for event_type in dict.fromkeys(config_events(agent_table).values()):
-            if agent_table.encodes and event_type in EVENTS and config_event_of(agent_table, event_type) is not None:
-                payload = sample(agent_table.name, event_type)
-                yield Sample(
-                    agent=agent_table.name,
-                    event=config_event_of(agent_table, event_type) or "",
-                    type=event_type,
-                    payload=payload,
-                )
+    for table in map(agents.load, agents.AGENTS):
+        for event_type in dict.fromkeys(config_events(table).values()):
+            native = config_event_of(table, event_type)
+            if table.encodes and event_type in EVENTS and native is not None:
+                yield Sample(agent=table.name, event=native, type=event_type, payload=sample(table.name, event_type))
 
 
 def _build_request(

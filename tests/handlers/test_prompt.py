@@ -127,17 +127,17 @@ def test_a_command_of_the_user_s_is_asked(configured):
     """
     configured('[models]\ncommand = "ask --model {model}"\nmodel = "small-1"\n')
 
-    made = prompt.prepare_prompt(HANDLER, b"{}", WORLD)
-    other = prompt.prepare_prompt(Handler(type="prompt", prompt="p", model="big/2:latest"), b"{}", WORLD)
+    made = prompt.prepare_query(HANDLER, b"{}", WORLD)
+    other = prompt.prepare_query(Handler(type="prompt", prompt="p", model="big/2:latest"), b"{}", WORLD)
 
     assert ("ask --model small-1", "small-1", WORLD) == (made.operation.command, made.model, made.operation.process_context)
     assert b"Is this safe? <event-" in made.operation.payload
     assert b"Answer with one JSON object" in made.operation.payload
     assert "ask --model big/2:latest" == other.operation.command
     with pytest.raises(HookonceError, match="no name of a model"):
-        prompt.prepare_prompt(Handler(type="prompt", prompt="p", model="; rm -rf /"), b"{}", WORLD)
+        prompt.prepare_query(Handler(type="prompt", prompt="p", model="; rm -rf /"), b"{}", WORLD)
     with pytest.raises(HookonceError, match="no name of a model"):
-        prompt.prepare_prompt(Handler(type="prompt", prompt="p", model="--dangerous"), b"{}", WORLD)
+        prompt.prepare_query(Handler(type="prompt", prompt="p", model="--dangerous"), b"{}", WORLD)
 
 
 def test_a_command_that_chooses_the_model_itself_is_named(configured):
@@ -146,7 +146,7 @@ def test_a_command_that_chooses_the_model_itself_is_named(configured):
     """
     configured('[models]\ncommand = "ask"\n')
 
-    made = prompt.prepare_prompt(Handler(type="prompt", prompt="p", model="big"), b"{}", WORLD)
+    made = prompt.prepare_query(Handler(type="prompt", prompt="p", model="big"), b"{}", WORLD)
 
     assert ("ask", None) == (made.operation.command, made.model)
     assert ["the configured command chooses the model; the hook would have big"] == [one.note for one in made.gaps]
@@ -158,7 +158,7 @@ def test_a_server_is_asked_in_openai_s_words(configured):
     """
     configured('[models]\nendpoint = "https://models.example/v1/"\nmodel = "small-1"\nkey_env = "KEY"\n')
 
-    made = prompt.prepare_prompt(HANDLER, b"{}", WORLD).operation.request
+    made = prompt.prepare_query(HANDLER, b"{}", WORLD).operation.request
 
     assert ("https", "models.example", 443, "/v1/chat/completions") == (*made.address, made.target)
     assert "Bearer k-123" == made.headers["Authorization"]
@@ -166,7 +166,7 @@ def test_a_server_is_asked_in_openai_s_words(configured):
     assert ("small-1", False, ["system", "user"]) == (told["model"], told["stream"], [one["role"] for one in told["messages"]])
     assert b"k-123" not in made.body
     with pytest.raises(HookonceError, match=r"KEY \(models.key_env\) is not set"):
-        prompt.prepare_prompt(HANDLER, b"{}", ProcessContext(cwd="/", env={}))
+        prompt.prepare_query(HANDLER, b"{}", ProcessContext(cwd="/", env={}))
 
 
 def test_an_agent_is_a_command_with_tools_or_says_that_it_is_none(configured):
@@ -174,12 +174,12 @@ def test_an_agent_is_a_command_with_tools_or_says_that_it_is_none(configured):
     Its own command, else the one for models; at a server it runs as a prompt.
     """
     configured('[models]\nendpoint = "https://models.example/v1"\nmodel = "m"\nagent = "look"\n')
-    assert "look" == prompt.prepare_agent(AGENT_HANDLER, b"{}", WORLD).operation.command
-    assert b"use the tools that you have" in prompt.prepare_agent(AGENT_HANDLER, b"{}", WORLD).operation.payload
+    assert "look" == prompt.prepare_query(AGENT_HANDLER, b"{}", WORLD).operation.command
+    assert b"use the tools that you have" in prompt.prepare_query(AGENT_HANDLER, b"{}", WORLD).operation.payload
     configured('[models]\ncommand = "ask"\n')
-    assert "ask" == prompt.prepare_agent(AGENT_HANDLER, b"{}", WORLD).operation.command
+    assert "ask" == prompt.prepare_query(AGENT_HANDLER, b"{}", WORLD).operation.command
     configured('[models]\nendpoint = "https://models.example/v1"\nmodel = "m"\n')
-    (gap,) = prompt.prepare_agent(AGENT_HANDLER, b"{}", WORLD).gaps
+    (gap,) = prompt.prepare_query(AGENT_HANDLER, b"{}", WORLD).gaps
     assert "this agent runs as a prompt" in gap.note
 
 
@@ -207,7 +207,7 @@ def test_what_is_missing_or_wrong_is_said(configured, text, why):
     configured(text)
 
     with pytest.raises(HookonceError, match=re.escape(why)):
-        prompt.prepare_prompt(HANDLER, b"{}", WORLD)
+        prompt.prepare_query(HANDLER, b"{}", WORLD)
 
 
 def test_the_user_s_models_count_before_the_system_s(configured, tmp_path):
@@ -228,7 +228,7 @@ def test_what_a_model_has_taken_is_known(configured, tmp_path):
     """
     configured('[models]\nendpoint = "https://models.example/v1"\nmodel = "priced"\n')
     put(tmp_path / "home" / ".config" / "hookonce" / "prices.toml", "[priced]\ninput = 1\noutput = 10\n")
-    asked = prompt.prepare_prompt(HANDLER, b"{}", WORLD)
+    asked = prompt.prepare_query(HANDLER, b"{}", WORLD)
     told = {"model": "priced", "choices": [{"message": {"content": '{"ok": true}'}}], "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}}
 
     found = prompt.parse_model_result(asked, OperationResult(code=0, stdout=json.dumps(told).encode()))
@@ -244,7 +244,7 @@ def test_a_server_without_a_message_has_failed(configured, body):
     """
     configured('[models]\nendpoint = "https://models.example/v1"\nmodel = "m"\n')
 
-    found = prompt.parse_model_result(prompt.prepare_prompt(HANDLER, b"{}", WORLD), OperationResult(code=0, stdout=body))
+    found = prompt.parse_model_result(prompt.prepare_query(HANDLER, b"{}", WORLD), OperationResult(code=0, stdout=body))
 
     assert (None, "the model's server answered without a message") == (found.decision, found.result.failure)
 
@@ -256,6 +256,6 @@ def test_a_command_that_ends_badly_refuses_nothing(configured, code):
     """
     configured('[models]\ncommand = "ask"\n')
 
-    found = prompt.parse_model_result(prompt.prepare_prompt(HANDLER, b"{}", WORLD), OperationResult(code=code, stdout=b'{"ok": false}'))
+    found = prompt.parse_model_result(prompt.prepare_query(HANDLER, b"{}", WORLD), OperationResult(code=code, stdout=b'{"ok": false}'))
 
     assert (None, None, f"the command for models ended with exit code {code}") == (found.decision, found.result.code, found.result.failure)

@@ -25,13 +25,13 @@ class FileChange(Struct, frozen=True, kw_only=True):
 
 def render_diff(changes: list[FileChange]) -> str:
     """Render changes as a unified diff."""
-    return "".join(line for change in changes for line in _diff_lines(change))
-
-
-def _diff_lines(change: FileChange) -> list[str]:
-    old, new = ((data or b"").decode(errors="replace").splitlines(keepends=True) for data in (change.old, change.new))
-    before, after = ("/dev/null" if data is None else str(change.path) for data in (change.old, change.new))
-    return [line if line.endswith("\n") else f"{line}\n" for line in unified_diff(old, new, before, after)]
+    lines: list[str] = []
+    for change in changes:
+        sides = (change.old, change.new)
+        old, new = ((data or b"").decode(errors="replace").splitlines(keepends=True) for data in sides)
+        before, after = ("/dev/null" if data is None else str(change.path) for data in sides)
+        lines += unified_diff(old, new, before, after)
+    return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
 
 
 def confirmation_code(text: str) -> str:

@@ -13,14 +13,7 @@ from hookonce.client.daemon_endpoints import HttpAddress
 from hookonce.configure import http_policy, journal
 from hookonce.configure.changes import FileChange
 from hookonce.configure.entries import EventSet, build_entries, entry_event, is_stale_entry
-from hookonce.configure.locations import (
-    ConfigRoots,
-    config_files,
-    document_of,
-    hooks_in,
-    is_bare_event_map,
-    target_file,
-)
+from hookonce.configure.locations import ConfigRoots, config_files, document_of, hooks_in, is_event_map, target_file
 from hookonce.configure.merge import client_part, editor_of, elide, merge_entries, remove_entries, replace_commands
 from hookonce.errors import HookonceError
 from hookonce.model import Agent, Hook, Object
@@ -55,7 +48,7 @@ def plan_install(
             raise HookonceError(obstacle)
         hooks = build_entries(agent, scope, client, _event_set(agent, scope, current_hooks, client, events), address)
         document = render_entries(agent, hooks)
-    document = document["hooks"] if is_bare_event_map(agent, target, roots) else document
+    document = document["hooks"] if is_event_map(agent, target, roots) else document
     with naming_file(target):
         new = insert_entries(agent, target, old or b"", document, client)
     mode = PRIVATE_MODE if address else DEFAULT_MODE

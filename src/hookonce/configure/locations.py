@@ -47,7 +47,7 @@ def target_file(agent: Agent, scope: str, roots: ConfigRoots) -> Path | None:
     return resolve_path(roots, config.files[scope]) if scope in config.files else None
 
 
-def is_bare_event_map(agent: Agent, path: Path, roots: ConfigRoots) -> bool:
+def is_event_map(agent: Agent, path: Path, roots: ConfigRoots) -> bool:
     """Whether a file holds the map of events without a key above it."""
     return any(path == resolve_path(roots, name) for name in config_of(agent).override_files.values())
 

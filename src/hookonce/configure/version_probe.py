@@ -33,23 +33,18 @@ def _run_version(program: str, home: str) -> bytes:
     read_fd, write_fd = os.pipe()
     try:
         process = spawn([program, "--version"], (DEVNULL, write_fd, DEVNULL), cwd=home, env=environment)
+        deadline, output = monotonic() + _PROBE_TIMEOUT_S, b""
         try:
-            return _read_output(read_fd)
+            while len(output) < _MAX_OUTPUT_BYTES and select([read_fd], [], [], max(0.0, deadline - monotonic()))[0]:
+                if not (chunk := os.read(read_fd, _MAX_OUTPUT_BYTES)):
+                    break
+                output += chunk
         finally:
             kill_group(process)
             while os.read(read_fd, _MAX_OUTPUT_BYTES):  # until whatever it has started is gone as well
                 pass
     finally:
         os.close(read_fd)
-
-
-def _read_output(fd: int) -> bytes:
-    deadline, output = monotonic() + _PROBE_TIMEOUT_S, b""
-    while len(output) < _MAX_OUTPUT_BYTES and select([fd], [], [], max(0.0, deadline - monotonic()))[0]:
-        chunk = os.read(fd, _MAX_OUTPUT_BYTES)
-        if not chunk:
-            break
-        output += chunk
     return output
 
 

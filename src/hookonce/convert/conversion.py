@@ -9,16 +9,7 @@ from msgspec.structs import replace
 from hookonce.agents import canonicalize_matcher, config_of, placement_of
 from hookonce.base import invocation
 from hookonce.base.invocation import CANONICAL_DIALECT, Invocation
-from hookonce.convert.losses import (
-    fail_open_gaps,
-    is_unreadable,
-    manifest_gap,
-    source_only_gaps,
-    switched_off_gaps,
-    unify_effects,
-    unread_field_gaps,
-    unusable_gap,
-)
+from hookonce.convert import losses
 from hookonce.errors import HookonceError, PayloadError
 from hookonce.manifest.degrade import degrade, without_degradation
 from hookonce.manifest.http_script import to_http_handler
@@ -110,7 +101,7 @@ def read_manifest(
         count = len(parsed_hooks) - len(hooks)
         note = f"{count} of hookonce's own entries are left out; hookonce install writes the target's"
         gaps.append(Gap(where="$source.hooks", capability="install", strategy="exclude", effect="lost", note=note))
-    if off_gaps := switched_off_gaps(source, document, hooks):
+    if off_gaps := losses.switched_off_gaps(source, document, hooks):
         return Manifest(spec=MANIFEST_SPEC, hooks=[]), [gap for gap in gaps if gap.capability != "switch"] + off_gaps
     manifest = restore_manifest(Manifest(spec=MANIFEST_SPEC, hooks=hooks), beside)
     if adapt:
@@ -137,7 +128,9 @@ def convert(
     """Convert the hooks for another agent, or into a manifest; None stands for the manifest itself."""
     manifest, gaps = read_manifest(document, source, adapt=adapt is not None, beside=beside)
     if source is not None and source is not target:
-        gaps += [gap for index, hook in enumerate(manifest.hooks) for gap in source_only_gaps(source, index, hook)]
+        gaps += [
+            gap for index, hook in enumerate(manifest.hooks) for gap in losses.source_only_gaps(source, index, hook)
+        ]
         manifest = replace(manifest, hooks=[_canonical_hook(source, hook, target) for hook in manifest.hooks])
     if target is None:
         return _to_manifest(manifest, gaps)
@@ -148,17 +141,17 @@ def convert(
     degradation = without_degradation(manifest, config.handlers) if is_same else degrade(manifest, config.capabilities)
     if on_block == "error" and (guards := [gap for gap in degradation.gaps if gap.strategy == "block"]):
         raise HookonceError(f"{guards[0].note}, and no guard is wanted in its place")
-    obstacles = {} if is_same else {index: unusable_gap(index, hook) for index, hook in degradation.hooks}
+    obstacles = {} if is_same else {index: losses.unusable_gap(index, hook) for index, hook in degradation.hooks}
     hooks = [(index, hook) for index, hook in degradation.hooks if obstacles.get(index) is None]
     rendered_document, render_gaps = config.render(target, hooks, build_wording(target, adapt))
     gaps += [*degradation.gaps, *filter(None, obstacles.values()), *render_gaps]
     parsed_back = verify_round_trip(target, rendered_document, hooks, gaps)
     wrapped_indices = {index for index, hook in hooks if adapt is not None and _needs_wrapper(target, hook)}
-    gaps += fail_open_gaps(target, hooks, gaps, wrapped_indices)
-    gaps += [] if is_same else unread_field_gaps(target, hooks, parsed_back, gaps, wrapped_indices)
+    gaps += losses.fail_open_gaps(target, hooks, gaps, wrapped_indices)
+    gaps += [] if is_same else losses.unread_field_gaps(target, hooks, parsed_back, gaps, wrapped_indices)
     return Conversion(
         document=rendered_document,
-        gaps=unify_effects(gaps),
+        gaps=losses.unify_effects(gaps),
         is_verified=True,
         hooks=len(parsed_back),
         needs_client=bool(wrapped_indices),
@@ -169,7 +162,7 @@ def convert(
 def _canonical_hook(source: Agent, hook: Hook, target: Agent | None) -> Hook:
     """A hook with its matcher in canonical words; in a manifest it remembers a pattern that was there before."""
     matcher = canonicalize_matcher(source, hook.matcher)
-    if target is not None or matcher == hook.matcher or is_unreadable(hook.matcher):
+    if target is not None or matcher == hook.matcher or losses.is_unreadable(hook.matcher):
         return replace(hook, matcher=matcher)
     position = placement_of(source, hook) | {_NATIVE_MATCHER_KEY: hook.matcher}
     return _with_place(source, replace(hook, matcher=matcher), position)
@@ -181,7 +174,7 @@ def _native_hook(target: Agent, hook: Hook) -> Hook:
     if _NATIVE_MATCHER_KEY not in position:
         return hook
     matcher = position.pop(_NATIVE_MATCHER_KEY)
-    canonical = None if is_unreadable(matcher) else canonicalize_matcher(target, matcher)
+    canonical = None if losses.is_unreadable(matcher) else canonicalize_matcher(target, matcher)
     return _with_place(target, replace(hook, matcher=matcher if canonical == hook.matcher else hook.matcher), position)
 
 
@@ -211,10 +204,10 @@ def _needs_wrapper(target: Agent, hook: Hook) -> bool:
 
 def _to_manifest(manifest: Manifest, gaps: list[Gap]) -> Conversion:
     """The manifest itself, without hooks that only one agent can run, or find."""
-    candidates = [(hook, manifest_gap(index, hook)) for index, hook in enumerate(manifest.hooks)]
+    candidates = [(hook, losses.manifest_gap(index, hook)) for index, hook in enumerate(manifest.hooks)]
     gaps += [obstacle for _, obstacle in candidates if obstacle is not None]
     portable = [hook for hook, obstacle in candidates if obstacle is None]
     hooks = [replace(hook, dialect=None) if hook.dialect == CANONICAL_DIALECT else hook for hook in portable]
     document = dump_manifest(replace(manifest, hooks=hooks))
     is_valid = not find_problems(document)[0]
-    return Conversion(document=document, gaps=unify_effects(gaps), is_verified=is_valid, hooks=len(hooks))
+    return Conversion(document=document, gaps=losses.unify_effects(gaps), is_verified=is_valid, hooks=len(hooks))

@@ -93,8 +93,7 @@ def _prepare_prompt(selection: SelectedHook, stdin: bytes, gaps: list[Gap], worl
     from hookonce.handlers import prompt  # most calls do without them
 
     handler = selection.hook.handler
-    build_prompt = prompt.prepare_agent if handler.type == "agent" else prompt.prepare_prompt
-    model_prompt = build_prompt(handler, stdin, world)
+    model_prompt = prompt.prepare_query(handler, stdin, world)
     return PreparedHook(
         operation=model_prompt.operation,
         parse_result=lambda run_result: prompt.parse_model_result(model_prompt, run_result),

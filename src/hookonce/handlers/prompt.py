@@ -102,14 +102,16 @@ class ModelQuery(Struct, frozen=True, kw_only=True):
     gaps: list[Gap]
 
 
-def prepare_prompt(handler: Handler, payload: bytes, process_context: ProcessContext) -> ModelQuery:
-    """Prepare a prompt hook; an error that says why no model can be asked."""
-    settings = load_model_settings()
-    if settings.command:
-        return _prepare_command(settings.command, handler, payload, process_context, settings)
-    if settings.endpoint:
-        return _prepare_endpoint(handler, payload, process_context, settings)
-    raise HookonceError(f"only hooks of type agent have a language model here: {SETUP_HINT}")
+def prepare_query(handler: Handler, payload: bytes, process_context: ProcessContext) -> ModelQuery:
+    """Prepare a prompt hook, or an agent hook (a model with tools); an error that says why no model can be asked."""
+    settings, is_agent = load_model_settings(), handler.type == "agent"
+    if command := (settings.agent if is_agent else None) or settings.command:
+        return _prepare_command(command, handler, payload, process_context, settings)
+    if not settings.endpoint:
+        raise HookonceError(f"only hooks of type agent have a language model here: {SETUP_HINT}")
+    model_query = _prepare_endpoint(handler, payload, process_context, settings)
+    note = "a server answers once and has no tools: this agent runs as a prompt; models.agent names a command"
+    return replace(model_query, gaps=[*model_query.gaps, model_gap(note)]) if is_agent else model_query
 
 
 def _prepare_command(
@@ -196,13 +198,3 @@ def _token_count(value: Any) -> int | None:
 def model_gap(note: str) -> Gap:
     """Gap: something that a hook wanted of a model and does not get."""
     return Gap(where="$.runs", capability="llm_evaluated", strategy="warn", effect="observes", note=note)
-
-
-def prepare_agent(handler: Handler, payload: bytes, process_context: ProcessContext) -> ModelQuery:
-    """Prepare an agent hook (a model with tools); with only an endpoint, its model is queried once without tools."""
-    settings = load_model_settings()
-    if command := settings.agent or settings.command:
-        return _prepare_command(command, handler, payload, process_context, settings)
-    model_query = _prepare_endpoint(handler, payload, process_context, settings)
-    note = "a server answers once and has no tools: this agent runs as a prompt; models.agent names a command"
-    return replace(model_query, gaps=[*model_query.gaps, model_gap(note)])

@@ -26,21 +26,7 @@ from hookonce.errors import UsageError
 from hookonce.handlers.operation import run_blocking, run_on_loop
 from hookonce.handlers.workers.pool import WorkerPool
 from hookonce.manifest.discover import find_project
-from hookonce.model import (
-    SCHEMA,
-    Actor,
-    Agent,
-    Config,
-    Decision,
-    Event,
-    Gap,
-    Object,
-    Point,
-    Record,
-    Result,
-    Tool,
-    Usage,
-)
+from hookonce.model import SCHEMA, Actor, Agent, Config, Decision, Event, Gap, Object, Record, Result, Tool, Usage
 from hookonce.secrets import log as logs
 from hookonce.store.privacy.redact import LEVELS, Level, redact
 from hookonce.vocabulary.events import EVENTS
@@ -98,7 +84,7 @@ _CAPABILITIES = {
 
 def build_agent(name: str) -> Agent:
     """Build the table of an agent that speaks canonical names and honours every capability."""
-    points = {kind: _CAPABILITIES.get(kind, Point()) for kind in EVENTS}
+    points = {kind: _CAPABILITIES.get(kind, point()) for kind in EVENTS}
     config = Config(files={}, render=lambda *_: ({}, []), parse=lambda *_: ([], []), points=points)
     events = {kind: kind for kind in EVENTS}
     agent = Agent(name=name, title=name, vendor=name, source="its maker", checked="", proof="documented", events=events)

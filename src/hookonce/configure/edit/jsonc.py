@@ -14,25 +14,8 @@ from json import JSONDecodeError, dumps, loads
 from typing import Any, NoReturn
 
 from hookonce.base.files import BOM, FileEditError, check_utf8, raise_syntax_error
-from hookonce.configure.edit.brackets import (
-    BLANK_BYTES,
-    BLOCK_MASK,
-    LINE_MASK,
-    STRING,
-    Brackets,
-    JsonStyle,
-    SourceText,
-    Span,
-    apply_edits,
-    edits_to_append,
-    edits_to_remove,
-    end_of_comments,
-    item_spans,
-    newline_of,
-    render_json,
-    style_of,
-    trim_span,
-)
+from hookonce.configure.edit import brackets
+from hookonce.configure.edit.brackets import BLANK_BYTES, BLOCK_MASK, LINE_MASK, STRING, Brackets, SourceText, Span
 from hookonce.configure.edit.key_path import DocumentPath, format_path, nest_value, require_name, value_at_path
 
 _COMMENT = re.compile(STRING + rb"|//[^\r\n]*|/\*(?:.*?\*/|.*)", re.DOTALL)
@@ -63,14 +46,18 @@ class JsoncDocument:
     @cached_property
     def root(self) -> Span:
         """The span of the outermost value."""
-        return trim_span(self.mask, 0, len(self.mask))
+        return brackets.trim_span(self.mask, 0, len(self.mask))
 
     @cached_property
     def source(self) -> SourceText:
         """The text with masks and style, as the edits of brackets need it."""
         inner = self.plain[slice(*self.root)][1:-1]
         flat = bool(inner.strip(BLANK_BYTES)) and b"\n" not in inner and b"\r" not in inner
-        style = JsonStyle(newline_of(self.text)) if self.fresh else style_of(self.plain, flat=flat)
+        style = (
+            brackets.JsonStyle(brackets.newline_of(self.text))
+            if self.fresh
+            else brackets.style_of(self.plain, flat=flat)
+        )
         return SourceText(self.text, self.plain, style)
 
     def find_spans(self, keys: DocumentPath) -> list[Span]:
@@ -89,11 +76,11 @@ class JsoncDocument:
         inner = span[0] + 1, span[1] - 1
         array = self.kind(span) == "an array"
         stays = span == self.root or self._has_comments(span[0])
-        return Brackets(*inner, item_spans(self.mask, *inner), array=array, stays=stays)
+        return Brackets(*inner, brackets.item_spans(self.mask, *inner), array=array, stays=stays)
 
     def member_value(self, member: Span) -> Span:
         """The span of the value in the span of a member."""
-        return trim_span(self.mask, self.mask.index(b":", member[0]) + 1, member[1])
+        return brackets.trim_span(self.mask, self.mask.index(b":", member[0]) + 1, member[1])
 
     def kind(self, span: Span) -> str:
         """What stands there, in words."""
@@ -107,7 +94,7 @@ class JsoncDocument:
     def _has_comments(self, start: int) -> bool:
         before = self.plain[:start].rstrip(BLANK_BYTES)
         key = before.removesuffix(b":").rstrip(b" \t\r\n")
-        return before.endswith(b":") and end_of_comments(self.plain, len(key) - 1, start) >= len(key)
+        return before.endswith(b":") and brackets.end_of_comments(self.plain, len(key) - 1, start) >= len(key)
 
     def _child_span(self, span: Span, key: str | int) -> Span | None:
         inner = self.brackets_at(span).items
@@ -115,7 +102,7 @@ class JsoncDocument:
             return inner[key] if 0 <= key < len(inner) else None
         for start, end in reversed(inner):
             colon = self.mask.index(b":", start)
-            if loads(self.text[slice(*trim_span(self.mask, start, colon))]) == key:
+            if loads(self.text[slice(*brackets.trim_span(self.mask, start, colon))]) == key:
                 return self.member_value((start, end))
         return None
 
@@ -126,7 +113,7 @@ def parse_jsonc(text: bytes) -> JsoncDocument:
     bom, rest = text[: len(BOM) * text.startswith(BOM)], text.removeprefix(BOM)
     plain = BLOCK_MASK * len(bom) + (_COMMENT.sub(_mask_comment, rest) if _COMMENT_HINT.search(rest) else rest)
     if not plain.strip(BLANK_BYTES):
-        return replace(parse_jsonc(bom + b"{}" + newline_of(text) + rest), fresh=True)
+        return replace(parse_jsonc(bom + b"{}" + brackets.newline_of(text) + rest), fresh=True)
     strict_text = plain.translate(_COMMENTS_TO_SPACES)
     if _TRAILING_COMMA_HINT.search(strict_text):
         strict_text = _TRAILING_COMMA.sub(
@@ -195,13 +182,15 @@ def _add_missing(document: JsoncDocument, span: Span, missing: DocumentPath, val
 
 def _append_value(document: JsoncDocument, span: Span, name: bytes, value: Any) -> bytes:
     source = document.source
-    brackets = document.brackets_at(span)
-    brackets = brackets._replace(stays=brackets.stays and not document.fresh)
+    container = document.brackets_at(span)
+    container = container._replace(stays=container.stays and not document.fresh)
 
-    edits = edits_to_append(
-        source, brackets, lambda indent, compact: name + render_json(value, source.style, indent, compact=compact)
+    edits = brackets.edits_to_append(
+        source,
+        container,
+        lambda indent, compact: name + brackets.render_json(value, source.style, indent, compact=compact),
     )
-    return apply_edits(document.text, edits)
+    return brackets.apply_edits(document.text, edits)
 
 
 def _replace_value(document: JsoncDocument, span: Span, value: Any) -> bytes:
@@ -209,7 +198,7 @@ def _replace_value(document: JsoncDocument, span: Span, value: Any) -> bytes:
     indent = before[: len(before) - len(before.lstrip(b" \t"))]
     old, style = document.text[slice(*span)], document.source.style
     compact = style.flat or (b"\n" not in old and old[:1] in {b"{", b"["} and len(old) > len(b"{}"))
-    return apply_edits(document.text, [(*span, render_json(value, style, indent, compact=compact))])
+    return brackets.apply_edits(document.text, [(*span, brackets.render_json(value, style, indent, compact=compact))])
 
 
 def remove_path(text: bytes, keys: DocumentPath) -> bytes:
@@ -219,20 +208,20 @@ def remove_path(text: bytes, keys: DocumentPath) -> bytes:
     if not keys or len(spans) <= len(keys):
         raise FileEditError(f"there is nothing at {format_path(keys)} to remove")
     for depth in reversed(range(len(keys))):  # from the inside out, as brackets that were made for an item go with it
-        brackets, (offset, _) = document.brackets_at(spans[depth]), spans[depth + 1]
-        index = next(index for index, (start, end) in enumerate(brackets.items) if start <= offset < end)
-        if (edits := edits_to_remove(document.source, brackets, index)) is not None:
+        container, (offset, _) = document.brackets_at(spans[depth]), spans[depth + 1]
+        index = next(index for index, (start, end) in enumerate(container.items) if start <= offset < end)
+        if (edits := brackets.edits_to_remove(document.source, container, index)) is not None:
             break
     if depth == 0 and _is_own_document(document):
         start, end = document.root
         return text[:start] + re.sub(rb"\A\r?\n", b"", text[end:])
-    return apply_edits(text, edits or [])
+    return brackets.apply_edits(text, edits or [])
 
 
 def _is_own_document(document: JsoncDocument) -> bool:
     """Whether the whole object was made by us, and has one member left."""
     (start, end), items = document.root, document.brackets_at(document.root).items
-    has_comments = end_of_comments(document.plain, start, end) > start
+    has_comments = brackets.end_of_comments(document.plain, start, end) > start
     if len(items) != 1 or has_comments or document.text[:start] not in {b"", BOM}:
         return False
     return _OWN_DOCUMENT_END.fullmatch(document.text, items[0][1], end - 1) is not None

@@ -13,21 +13,8 @@ from tomllib import TOMLDecodeError, loads
 from typing import Any, NamedTuple
 
 from hookonce.base.files import BOM, FileEditError, FileSyntaxError, check_utf8, raise_syntax_error
-from hookonce.configure.edit.brackets import (
-    LINE_MASK,
-    Brackets,
-    JsonStyle,
-    SourceText,
-    Span,
-    TextEdit,
-    apply_edits,
-    edits_to_append,
-    edits_to_remove,
-    item_spans,
-    newline_of,
-    split_spans,
-    trim_span,
-)
+from hookonce.configure.edit import brackets
+from hookonce.configure.edit.brackets import LINE_MASK, Brackets, JsonStyle, SourceText, Span, TextEdit
 from hookonce.configure.edit.key_path import DocumentPath, format_path, require_name, value_at_path
 
 _TOKEN = re.compile(
@@ -72,7 +59,7 @@ class TomlDocument(NamedTuple):
     @property
     def source(self) -> SourceText:
         """The text with masks and style, as the edits of arrays need it."""
-        return SourceText(self.text, self.plain, JsonStyle(newline_of(self.text)))
+        return SourceText(self.text, self.plain, JsonStyle(brackets.newline_of(self.text)))
 
     def find_line(self, keys: DocumentPath) -> tuple[TomlSection, TomlLine] | None:
         """The section and line that give a path its value."""
@@ -88,7 +75,7 @@ class TomlDocument(NamedTuple):
         if self.plain[span[0] : span[0] + 1] != b"[":
             return None
         inner = span[0] + 1, span[1] - 1
-        return Brackets(*inner, item_spans(self.plain, *inner), array=True, stays=True)
+        return Brackets(*inner, brackets.item_spans(self.plain, *inner), array=True, stays=True)
 
 
 def parse_toml(text: bytes) -> TomlDocument:
@@ -115,8 +102,8 @@ def _load_toml(body: bytes) -> dict[str, Any]:
 
 def _split_sections(text: bytes, plain: bytes) -> list[TomlSection]:
     sections, counts = [TomlSection(0, 0, (), [])], dict[DocumentPath, int]()
-    for start, stop in split_spans(plain, b"\n", 0, len(plain)):
-        first, last = trim_span(plain, start, stop)
+    for start, stop in brackets.split_spans(plain, b"\n", 0, len(plain)):
+        first, last = brackets.trim_span(plain, start, stop)
         end = min(stop + 1, len(plain))
         if first == last:
             continue
@@ -126,7 +113,7 @@ def _split_sections(text: bytes, plain: bytes) -> list[TomlSection]:
             sections.append(TomlSection(start, end, keys, [], array))
         else:
             equals = plain.index(b"=", start)
-            keys, value = _parse_keys(text[start:equals] + b"= 0"), trim_span(plain, equals + 1, end)
+            keys, value = _parse_keys(text[start:equals] + b"= 0"), brackets.trim_span(plain, equals + 1, end)
             sections[-1].lines.append(TomlLine(start, end, keys, value))
             sections[-1] = sections[-1]._replace(end=end)
     return sections
@@ -220,9 +207,11 @@ def insert_item(text: bytes, keys: DocumentPath, value: Any) -> bytes:
     """Append an entry to the array at a path: as `[[table]]`, or in brackets where the array has them."""
     document = parse_toml(text)
     assignment = document.find_line(keys)
-    brackets = document.brackets_at(assignment[1].value) if assignment else None
-    if brackets:
-        edits = edits_to_append(document.source, brackets, lambda _indent, _compact: render_value(value).encode())
+    container = document.brackets_at(assignment[1].value) if assignment else None
+    if container:
+        edits = brackets.edits_to_append(
+            document.source, container, lambda _indent, _compact: render_value(value).encode()
+        )
     elif isinstance(value, dict):
         edits = [_insert_tables(document, keys, _render_table(keys, value, array=True))]
     else:
@@ -255,10 +244,10 @@ def remove_path(text: bytes, keys: DocumentPath) -> bytes:
         return _remove_tables(document, keys)
     section, line = assignment
     if isinstance(last, int):
-        brackets = document.brackets_at(line.value)
-        if brackets is None or not 0 <= last < len(brackets.items):
+        container = document.brackets_at(line.value)
+        if container is None or not 0 <= last < len(container.items):
             return _remove_tables(document, keys)
-        edits = edits_to_remove(document.source, brackets, last) or []
+        edits = brackets.edits_to_remove(document.source, container, last) or []
     elif len(section.lines) == 1 and section.keys and not section.array and not _has_other_content(document, section):
         edits = [_delete_span(document, section.start, section.end)]
     else:
@@ -328,7 +317,7 @@ def _delete_span(document: TomlDocument, start: int, end: int) -> TextEdit:
 
 def _apply(document: TomlDocument, edits: list[TextEdit], keys: DocumentPath, change: Callable[[Any], Any]) -> bytes:
     """The new bytes, once they are known to parse as what was meant."""
-    new = apply_edits(document.text, edits)
+    new = brackets.apply_edits(document.text, edits)
     whole = deepcopy(document.value)
     try:
         change(whole)

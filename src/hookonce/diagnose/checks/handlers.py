@@ -82,8 +82,8 @@ def remote_obstacles(handler: Handler, environment: Mapping[str, str]) -> Iterat
         if handler.type == "http":
             build_http_operation(handler, _EMPTY_PAYLOAD, environment)
         if handler.type in MODEL_HANDLER_TYPES:
-            prepare = prompt.prepare_agent if handler.type == "agent" else prompt.prepare_prompt
-            operation = prepare(handler, _EMPTY_PAYLOAD, ProcessContext(cwd=None, env=environment)).operation
+            world = ProcessContext(cwd=None, env=environment)
+            operation = prompt.prepare_query(handler, _EMPTY_PAYLOAD, world).operation
             if isinstance(operation, CommandOperation):
                 yield from command_faults(operation.command, "user")
     except HookonceError as problem:

@@ -18,13 +18,7 @@ from hookonce.handlers.command import MAX_OUTPUT_BYTES
 from hookonce.handlers.operation import OperationResult, ResultCallback
 from hookonce.handlers.supervise import watchdog
 from hookonce.handlers.supervise.watchdog import Watchdog, forked_watchdog
-from hookonce.handlers.workers.protocol import (
-    MAX_STDERR_BYTES,
-    SIZE_PREFIX_BYTES,
-    WorkerRequest,
-    encode_frame,
-    frame_size_of,
-)
+from hookonce.handlers.workers import protocol
 
 _CHUNK_BYTES = 1 << 16
 
@@ -92,9 +86,9 @@ class WorkerCall:
             self._loop.remove_fd(self._fd)
             return False
         self._received_bytes += chunk
-        size, end = frame_size_of(self._received_bytes), len(self._received_bytes) - SIZE_PREFIX_BYTES
-        if size is not None and end >= size:
-            answer = bytes(self._received_bytes[SIZE_PREFIX_BYTES : SIZE_PREFIX_BYTES + min(size, MAX_OUTPUT_BYTES)])
+        size, start = protocol.frame_size_of(self._received_bytes), protocol.SIZE_PREFIX_BYTES
+        if size is not None and len(self._received_bytes) - start >= size:
+            answer = bytes(self._received_bytes[start : start + min(size, MAX_OUTPUT_BYTES)])
             self._finish(OperationResult(code=0, stdout=answer))
         return not self.is_over
 
@@ -111,7 +105,7 @@ class WorkerCall:
 # Packets stay apart on both.
 CONTROL_SOCKET_TYPE = socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_DGRAM
 _MAX_CALLS_PER_FILE = 64  # calls of one file; more wait for their turn
-_MAX_PACKET_BYTES = MAX_STDERR_BYTES + 4096  # notes, and words
+_MAX_PACKET_BYTES = protocol.MAX_STDERR_BYTES + 4096  # notes, and words
 _EXIT_GRACE_S = 0.15  # seconds for the end of what was killed
 _EXIT_MESSAGE = "the process that had its file loaded has ended"
 
@@ -144,10 +138,10 @@ class WorkerClient:
         """Whether no call is pending or running."""
         return not self._waiting and not self._running_calls
 
-    def call(self, request: WorkerRequest, timeout: float, on_result: ResultCallback) -> WorkerCall:
+    def call(self, request: protocol.WorkerRequest, timeout: float, on_result: ResultCallback) -> WorkerCall:
         """Call the function in a worker; `on_result` is called once."""
         self.last_call_at = monotonic()
-        call = WorkerCall(self._loop, encode_frame(msgpack.encode(request)), timeout, on_result)
+        call = WorkerCall(self._loop, protocol.encode_frame(msgpack.encode(request)), timeout, on_result)
         call.on_cancel = self._cancel_call
         self._waiting.append(call)
         self._assign_calls()

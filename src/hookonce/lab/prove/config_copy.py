@@ -8,7 +8,7 @@ from pathlib import Path
 from hookonce.agents import config_of
 from hookonce.base import invocation
 from hookonce.configure.agent_trust import plan_review
-from hookonce.configure.locations import ConfigRoots, document_of, is_bare_event_map, resolve_path, target_file
+from hookonce.configure.locations import ConfigRoots, document_of, is_event_map, resolve_path, target_file
 from hookonce.configure.merge import COMMAND_KEYS, editor_of, merge_entries, remove_entries
 from hookonce.diagnose.agent_check import check_agent
 from hookonce.model import Agent, Json, Object
@@ -48,9 +48,9 @@ def _copy_entries(
     agent: Agent, source: Path, target: Path, user_locations: ConfigRoots, lab_locations: ConfigRoots
 ) -> None:
     document = document_of(agent, source, _read_bytes(source) or b"{}")
-    hooks = _own_entries(document if is_bare_event_map(agent, source, user_locations) else document.get("hooks")) or {}
+    hooks = _own_entries(document if is_event_map(agent, source, user_locations) else document.get("hooks")) or {}
     editor = editor_of(target)
-    new_entries: Object = hooks if is_bare_event_map(agent, target, lab_locations) else {"hooks": hooks}
+    new_entries: Object = hooks if is_event_map(agent, target, lab_locations) else {"hooks": hooks}
     foreign_text = remove_entries(editor, _read_bytes(target) or b"{}", _is_own_entry)
     target.write_bytes(merge_entries(editor, foreign_text, new_entries))
 

@@ -1,6 +1,7 @@
 """Raw client of the conformance suite: sends messages to a module and trusts none of its responses."""
 
 import json
+from contextlib import closing
 from http.client import HTTPException
 from time import monotonic
 from urllib.parse import urlsplit
@@ -107,8 +108,13 @@ class StdioRawClient:
         if sent_bytes < len(message) and not self._pending_lines:
             raise ConformanceFailure(f"read {sent_bytes} of {len(message)} bytes in {seconds:g} s, and no more")
         while not self._pending_lines:
-            if not self._read(deadline):
-                raise ConformanceFailure(self._silence_text(seconds))
+            if self._read(deadline):
+                continue
+            if partial := bytes(self._lines.partial):
+                raise ConformanceFailure(f"wrote {len(partial)} bytes without the end of a line: {_excerpt(partial)}")
+            raise ConformanceFailure(
+                f"gave no answer{f': {self._exit_text()}' if self.is_over else f' in {seconds:g} s'}"
+            )
         return self._pending_lines.pop(0)
 
     def _read(self, deadline: float) -> bool:
@@ -119,13 +125,6 @@ class StdioRawClient:
         self.transcript.add("heard", chunk)
         self._pending_lines += self._lines.feed(chunk)
         return True
-
-    def _silence_text(self, seconds: float) -> str:
-        if partial := bytes(self._lines.partial):
-            return f"wrote {len(partial)} bytes without the end of a line: {_excerpt(partial)}"
-        if self.is_over:
-            return f"gave no answer: {self._exit_text()}"
-        return f"gave no answer in {seconds:g} s"
 
     def _exit_text(self) -> str:
         exited_alone = self.process.kill(_EXIT_WAIT_S)
@@ -149,8 +148,15 @@ class HttpRawClient:
     def ask(self, verb: str, message: bytes, seconds: float) -> Object:
         """The body that comes for a POST, whatever its status."""
         self.transcript.add("sent", f"POST /{verb} ".encode() + message)
+        headers = {"Content-Type": "application/json"}
+        headers |= {} if self._token is None else {"Authorization": f"Bearer {self._token}"}
+        deadline, secure = monotonic() + seconds, self._url.scheme.lower() == "https"
         try:
-            status, raw = self._post(verb, message, monotonic() + seconds)
+            connection = open_connection(self._url.hostname or "", self._url.port, deadline, secure=secure)
+            with closing(connection):
+                connection.request("POST", f"{self._url.path.rstrip('/')}/{verb}", message, headers)
+                response = connection.getresponse()
+                status, raw = response.status, response.read(MAX_MESSAGE_BYTES + 1)
         except TimeoutError:
             raise ConformanceFailure(f"gave no answer in {seconds:g} s") from None
         except (OSError, HTTPException) as problem:
@@ -159,18 +165,6 @@ class HttpRawClient:
         if len(raw) > MAX_MESSAGE_BYTES:
             raise ConformanceFailure(f"answered with more than {MAX_MESSAGE_BYTES} bytes")
         return parse_object(raw)
-
-    def _post(self, verb: str, message: bytes, deadline: float) -> tuple[int, bytes]:
-        headers = {"Content-Type": "application/json"}
-        headers |= {} if self._token is None else {"Authorization": f"Bearer {self._token}"}
-        secure = self._url.scheme.lower() == "https"
-        connection = open_connection(self._url.hostname or "", self._url.port, deadline, secure=secure)
-        try:
-            connection.request("POST", f"{self._url.path.rstrip('/')}/{verb}", message, headers)
-            response = connection.getresponse()
-            return response.status, response.read(MAX_MESSAGE_BYTES + 1)
-        finally:
-            connection.close()
 
     def close(self) -> None:
         """Nothing is open."""

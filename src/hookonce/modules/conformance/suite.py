@@ -16,14 +16,8 @@ from msgspec.structs import replace
 from hookonce.errors import UsageError
 from hookonce.handlers.supervise.watchdog import adopt_orphans, child_pids
 from hookonce.model import Object
-from hookonce.modules.conformance.raw_client import (
-    ConformanceFailure,
-    HttpRawClient,
-    RawClient,
-    StdioRawClient,
-    TranscriptMessage,
-    encode_request,
-)
+from hookonce.modules.conformance import raw_client
+from hookonce.modules.conformance.raw_client import ConformanceFailure, StdioRawClient
 from hookonce.modules.host.client import Link, connect, description_problems, health, invoke
 from hookonce.modules.host.stdio import StdioLink
 from hookonce.modules.protocol import messages
@@ -44,7 +38,7 @@ class ConformanceSubject(Struct, kw_only=True):
     """The module under test, and an operation of it that works."""
 
     descriptor: Descriptor
-    client: RawClient
+    client: raw_client.RawClient
     timeout: float = messages.DEFAULT_TIMEOUT_S
     op: str | None = None
     args: Object = {}
@@ -55,7 +49,8 @@ class ConformanceSubject(Struct, kw_only=True):
         self.request_count += 1
         request_id = f"check-{self.request_count}"
         is_stdio = self.descriptor.transport.type == "stdio"
-        message = encode_request(verb, body, request_id) if is_stdio else encode_request("invoke", body)
+        # Over HTTP the path says what is asked, and the connection whose answer it is.
+        message = raw_client.encode_request(*((verb, body, request_id) if is_stdio else ("invoke", body)))
         document = self.client.ask(verb, message, seconds)
         if document.get("id", request_id) != request_id:
             raise ConformanceFailure(f"answered the request {request_id!r} with the id {document['id']!r}")
@@ -239,7 +234,7 @@ class CaseResult(Struct, frozen=True, kw_only=True):
     state: str
     reason: str | None = None
     ms: int
-    transcript: list[TranscriptMessage] = []
+    transcript: list[raw_client.TranscriptMessage] = []
     path: str | None = None
 
 
@@ -281,16 +276,16 @@ def check_module(
 
 def save_transcripts(report: ConformanceReport, folder: Path) -> ConformanceReport:
     """The same report, with the transcript of each case in a file of that folder, a message to a line."""
-    return replace(report, cases=[_save_transcript(result, folder / f"{result.case}.jsonl") for result in report.cases])
-
-
-def _save_transcript(result: CaseResult, file: Path) -> CaseResult:
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(b"".join(messages.encode_line(to_builtins(message)) for message in result.transcript))
-    except OSError as problem:
-        raise UsageError(f"what was said cannot be kept in {file}: {problem.strerror}") from None
-    return replace(result, transcript=[], path=str(file))
+    cases = []
+    for result in report.cases:
+        file = folder / f"{result.case}.jsonl"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(b"".join(messages.encode_line(to_builtins(message)) for message in result.transcript))
+        except OSError as problem:
+            raise UsageError(f"what was said cannot be kept in {file}: {problem.strerror}") from None
+        cases.append(replace(result, transcript=[], path=str(file)))
+    return replace(report, cases=cases)
 
 
 def add_leftover_processes(report: ConformanceReport, processes: list[str]) -> ConformanceReport:
@@ -306,7 +301,7 @@ def _run_cases(descriptor: Descriptor, options: ConformanceOptions) -> Iterable[
     start = monotonic()
     try:
         is_http = descriptor.transport.type == "http"
-        client = HttpRawClient(descriptor, options.token) if is_http else StdioRawClient(descriptor)
+        client = raw_client.HttpRawClient(descriptor, options.token) if is_http else StdioRawClient(descriptor)
     except OSError as problem:
         reason = f"{descriptor.transport.command[0]} cannot be started: {problem.strerror or problem}"
         yield CaseResult(case=_FIRST_CASE, state="failed", reason=reason, ms=round((monotonic() - start) * 1000))

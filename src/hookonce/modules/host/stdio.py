@@ -84,22 +84,17 @@ class ModuleLifecycle:
         return sent_bytes == len(line)
 
     def _wait_for_response(self, waiter: ResponseWaiter, deadline: float) -> None:
-        while waiter.document is None:
-            if self._read_lock.acquire(blocking=False):
-                try:
-                    self._read_until_response(waiter, deadline)
-                finally:
-                    self._read_lock.release()
+        while not self._read_lock.acquire(blocking=False):  # another thread reads, and wakes us
+            if not waiter.wake_lock.acquire(timeout=_remaining_s(deadline)) or waiter.document is not None:
                 return
-            if not waiter.wake_lock.acquire(timeout=_remaining_s(deadline)):
-                return
-
-    def _read_until_response(self, waiter: ResponseWaiter, deadline: float) -> None:
-        while waiter.document is None and not self.end_reason:
-            chunk = self.process.receive(deadline)
-            if chunk is None:
-                return
-            self._process_chunk(chunk)
+        try:
+            while waiter.document is None and not self.end_reason:
+                chunk = self.process.receive(deadline)
+                if chunk is None:
+                    return
+                self._process_chunk(chunk)
+        finally:
+            self._read_lock.release()
 
     def _read_once(self) -> bool:
         """Read once while a request is written; whether no other thread was reading."""

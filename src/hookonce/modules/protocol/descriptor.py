@@ -31,19 +31,15 @@ def transport_problems(transport: str, command: list[str], url: str | None) -> I
     elif (fault := explain_url_fault(url)) is not None:
         yield "$.transport.url", fault
     else:
-        yield from _url_problems(url)
-
-
-def _url_problems(url: str) -> Iterator[Problem]:
-    try:
-        parts = urlsplit(url)
-        is_valid = parts.hostname and parts.port != 0
-    except ValueError:
-        is_valid = False
-    if not is_valid:
-        yield "$.transport.url", "expected a host and a port that there can be"
-    elif "@" in parts.netloc:
-        yield "$.transport.url", "must not hold a password: name the variable with the token in token_env"
+        try:
+            parts = urlsplit(url)
+            is_valid = parts.hostname and parts.port != 0
+        except ValueError:
+            is_valid = False
+        if not is_valid:
+            yield "$.transport.url", "expected a host and a port that there can be"
+        elif "@" in parts.netloc:
+            yield "$.transport.url", "must not hold a password: name the variable with the token in token_env"
 
 
 def find_problems(document: Any, *, strict: bool = False) -> tuple[list[Problem], list[Problem]]:

@@ -4,6 +4,7 @@ Modules that do not echo ids are asked one thing at a time: a response without a
 request there is, and is ambiguous as soon as an earlier one may still be answered.
 """
 
+from contextlib import suppress
 from threading import Lock
 from typing import Generic, Literal, Protocol, TypeVar
 
@@ -38,11 +39,8 @@ class ResponseWaiter:
 
     def wake(self) -> None:
         """Wake the thread; once is enough."""
-        if self.wake_lock.locked():
-            try:
-                self.wake_lock.release()
-            except RuntimeError:  # another thread released it at the same moment
-                return
+        with suppress(RuntimeError):  # it was released before
+            self.wake_lock.release()
 
     def set_response(self, document: Object) -> None:
         """Take the response and wake the thread."""
@@ -120,11 +118,9 @@ class PendingRequests(Generic[ReceiverT]):
 
     def fail_all(self, document: Object) -> None:
         """Give the same response to all receivers."""
-        while self._waiters:
-            try:
+        with suppress(KeyError):  # the thread of the last one may have timed out at this moment
+            while self._waiters:
                 self._waiters.popitem()[1].set_response(dict(document))
-            except KeyError:  # its thread has timed out at this moment
-                return
 
 
 def _parse_id(raw_id: Json) -> int:

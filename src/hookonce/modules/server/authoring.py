@@ -15,14 +15,7 @@ from hookonce.errors import UsageError
 from hookonce.model import Json, Object
 from hookonce.modules.protocol import messages
 from hookonce.modules.protocol.descriptor import DEFAULT_VERSION, MODULE_KINDS
-from hookonce.modules.server.operations import (
-    JobQueue,
-    OperationFunction,
-    OperationLike,
-    handle_within,
-    run_operation,
-    with_id,
-)
+from hookonce.modules.server import operations
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 ON_EVENT = "on_event"
@@ -39,7 +32,7 @@ class Module:
         if kind not in MODULE_KINDS:
             raise UsageError(f"{kind} is no kind of module; there are {', '.join(MODULE_KINDS)}")
         self.name, self.kind, self.capabilities, self.version = name, kind, list(capabilities), version
-        self.ops: dict[str, OperationLike] = {}
+        self.ops: dict[str, operations.OperationLike] = {}
 
     def op(self, name: str) -> Callable[[Function], Function]:
         """Decorator that makes a function the operation of that name."""
@@ -47,14 +40,14 @@ class Module:
         def register(function: Function) -> Function:
             if name in messages.VERBS:
                 raise UsageError(f"{name} is a word of the protocol itself; call the operation something else")
-            self.ops[name] = OperationFunction(name, function)
+            self.ops[name] = operations.OperationFunction(name, function)
             return function
 
         return register
 
     def on_event(self, function: Function) -> Function:
         """Decorator of the event handler: events are acknowledged at once, and handled afterwards, one by one."""
-        self.ops[ON_EVENT] = JobQueue(OperationFunction(ON_EVENT, function))
+        self.ops[ON_EVENT] = operations.JobQueue(operations.OperationFunction(ON_EVENT, function))
         return function
 
     def describe(self) -> Object:
@@ -84,7 +77,7 @@ class Module:
         try:
             request = messages.parse_request(document)
         except messages.Fault as fault:
-            return with_id(fault.document, messages.request_id_of(document))
+            return operations.with_id(fault.document, messages.request_id_of(document))
         operation = self.ops.get(request.op)
         if request.op == "health":
             response = dict(messages.HEALTH_OK)
@@ -95,12 +88,12 @@ class Module:
                 "unsupported_op", f"there is no operation {request.op}", ops=sorted(self.ops)
             )
         else:
-            response = run_operation(operation, request)
-        return with_id(response, request.id)
+            response = operations.run_operation(operation, request)
+        return operations.with_id(response, request.id)
 
     def ask(self, request: messages.Request, timeout: float = messages.DEFAULT_TIMEOUT_S) -> Object:
         """Handle a request in this process."""
-        return handle_within(self, messages.request_document(request), timeout)
+        return operations.handle_within(self, messages.request_document(request), timeout)
 
     def close(self) -> None:
         """Nothing is open: a module is a link like the others."""

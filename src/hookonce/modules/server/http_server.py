@@ -107,8 +107,7 @@ class _ModuleHttpHandler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """Answer one request; what was refused before its body was read ends the connection."""
         try:
-            verb = self._verb()
-            document = self._parse_body(self.rfile.read(self._content_length(verb)), verb)
+            document = self._read_document()
         except _HttpRefusal as refusal:
             self.close_connection = True
             self._send(refusal.status, refusal.document)
@@ -125,8 +124,8 @@ class _ModuleHttpHandler(BaseHTTPRequestHandler):
         self.close_connection = True
         self._send(405, messages.build_error("bad_request", f"{self.command} is not spoken here; POST is"))
 
-    def _verb(self) -> str:
-        """The verb of the path, for an authorized caller."""
+    def _read_document(self) -> Json:
+        """The request document of an authorized caller."""
         authorization, token = self.headers.get("Authorization", ""), self.server.token
         if token is not None and not compare_digest(authorization.encode(), f"Bearer {token}".encode()):
             raise _HttpRefusal(401, "forbidden", "a bearer token is needed, and this is not it")
@@ -135,7 +134,16 @@ class _ModuleHttpHandler(BaseHTTPRequestHandler):
         verb = _PATHS.get(self.path.partition("?")[0])
         if verb is None:
             raise _HttpRefusal(404, "unsupported_op", f"there is no such path; there are {', '.join(_PATHS)}")
-        return verb
+        header = self.headers.get("Content-Length", "" if verb == "invoke" else "0")  # the others need no body
+        if self.headers.get("Transfer-Encoding") is not None or not header.isdecimal():
+            raise _HttpRefusal(411, "bad_request", "say with Content-Length how long the body is")
+        if len(header) > _MAX_LENGTH_DIGITS or int(header) > messages.MAX_MESSAGE_BYTES:
+            raise _HttpRefusal(413, "bad_request", f"a request has at most {messages.MAX_MESSAGE_BYTES} bytes")
+        body = self.rfile.read(int(header))
+        try:
+            return messages.decode_line(body) if verb == "invoke" else {"op": verb}
+        except ValueError:
+            raise _HttpRefusal(400, "bad_request", "the body is no JSON") from None
 
     def _is_own_host(self) -> bool:
         """Whether the Host header names this machine: guards against DNS rebinding."""
@@ -144,22 +152,6 @@ class _ModuleHttpHandler(BaseHTTPRequestHandler):
         except ValueError:
             return False
         return self.server.token is not None or is_loopback(name)
-
-    def _content_length(self, verb: str) -> int:
-        header = self.headers.get("Content-Length", "" if verb == "invoke" else "0")  # the others need no body
-        if self.headers.get("Transfer-Encoding") is not None or not header.isdecimal():
-            raise _HttpRefusal(411, "bad_request", "say with Content-Length how long the body is")
-        if len(header) > _MAX_LENGTH_DIGITS or int(header) > messages.MAX_MESSAGE_BYTES:
-            raise _HttpRefusal(413, "bad_request", f"a request has at most {messages.MAX_MESSAGE_BYTES} bytes")
-        return int(header)
-
-    def _parse_body(self, body: bytes, verb: str) -> Json:
-        if verb != "invoke":
-            return {"op": verb}
-        try:
-            return messages.decode_line(body)
-        except ValueError:
-            raise _HttpRefusal(400, "bad_request", "the body is no JSON") from None
 
     def _send(self, status: int, document: Object) -> None:
         body = messages.encode_line(document)
