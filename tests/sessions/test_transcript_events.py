@@ -23,7 +23,7 @@ from hookonce.store.query import RecordFilter, find_records
 from hookonce.store.rollup import RollupFilter
 from hookonce.store.writer import Writer
 from tests.agents.transcripts.material import FILES, GOLDEN, agent_of, golden, reader_of, session
-from tests.agents.transcripts.test_goldens import APIS, RUNS, counted, requests
+from tests.agents.transcripts.test_goldens import RUNS, USAGE, counted, requests
 from tests.store.rows import stored
 
 SAID = ("Please go on", "Step 1", "All done", "the-secret", "alpha", "refuses", "Kepler", "shell.txt", "oops")
@@ -44,7 +44,7 @@ def read(recorder, file, session="s", **more):
         path = left.pop(0)
         piece = read_chunk(recorder, reader, path, is_last=True)
         spawns |= {one.id: one for one in piece.cursor.memory.spawned}
-        store_chunk(recorder, piece, TranscriptOwner(agent=reader.agent, session=session, spawns=spawns, cwd="/w", **more))
+        store_chunk(recorder, piece, TranscriptOwner(agent=agent_of(file), session=session, spawns=spawns, cwd="/w", **more))
         done |= set() if piece.has_more else {path}
         left += [path] if piece.has_more else [one for one in reader.find_subagent_files(path, piece.cursor.memory.spawned) if one not in done]
 
@@ -87,7 +87,7 @@ def _short(usage):
     return Usage(**{name: getattr(usage, name) for name in ("input_tokens", "output_tokens", "total_tokens")})
 
 
-@pytest.mark.parametrize("agent", APIS)
+@pytest.mark.parametrize("agent", USAGE)
 def test_an_answer_to_a_sub_agent_is_linked_to_the_call_that_started_it(recorder, agent):
     """
     It belongs to the session that its parent belongs to, whatever the file says.

@@ -8,16 +8,12 @@ from msgspec.json import decode
 
 
 class CertificateSummary(Struct, frozen=True, kw_only=True):
-    """Summary of the certificate of one agent version.
-
-    `capabilities_by_event`: each event that fired, with the capabilities that were proved there;
-    `failed_claims`: each claim that did not hold, with the event that it is about, or None.
-    """
+    """Summary of the certificate of one agent version."""
 
     version: str
     date: str
-    capabilities_by_event: Mapping[str, tuple[str, ...]]
-    failed_claims: Mapping[str, str | None]
+    capabilities_by_event: Mapping[str, tuple[str, ...]]  # each event that fired, with what was proved there
+    failed_claims: Mapping[str, str | None]  # each claim that did not hold, with the event that it is about
 
 
 CERTIFICATES = decode((files("hookonce.agents") / "certificates.json").read_bytes(), type=dict[str, CertificateSummary])

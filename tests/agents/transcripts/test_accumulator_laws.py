@@ -12,7 +12,7 @@ from hookonce.agents.transcripts.accumulator import _MAX_RECENT_IDS, flush_memor
 from hookonce.agents.transcripts.types import ReaderMemory, TranscriptBatch, TranscriptCursor
 from tests.agents.transcripts.material import FILES, agent_of, at_once, lines, reader_of
 
-READERS = [reader for name in AGENTS if (reader := transcripts.load(name)) is not None]
+READERS = {name: reader for name in AGENTS if (reader := transcripts.load(name)) is not None}
 SMALL = [file for file in FILES if file.stat().st_size < 22_000]
 TREES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
@@ -66,7 +66,7 @@ def test_reading_twice_tells_nothing_new(file):
     )
 
 
-@pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.agent)
+@pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
 @given(data=st.binary(max_size=400) | st.lists(st.binary(max_size=40)).map(b"\n".join))
 def test_bytes_that_mean_nothing_are_counted_and_never_raised(reader, data):
     """

@@ -8,8 +8,8 @@ import pytest
 from hookonce.lab.fakes import apis
 from tests.agents.transcripts.material import FILES, GOLDEN, agent_of, at_once, golden, reader_of, session
 
-APIS = {"claude-code": "anthropic", "codex": "responses", "gemini-cli": "gemini"}
-SCENARIOS = dict.fromkeys(APIS, ("pair", "tour", "refuse"))
+USAGE = {"claude-code": apis._ANTHROPIC_USAGE, "codex": apis._RESPONSES_USAGE, "gemini-cli": apis._GEMINI_USAGE}
+SCENARIOS = dict.fromkeys(USAGE, ("pair", "tour", "refuse"))
 RUNS = [(agent, scenario) for agent, scenarios in SCENARIOS.items() for scenario in scenarios]
 SUBAGENTS = {
     "claude-code": ("ac107fe85aa3485e4", "general-purpose", "toolu_tour_6_0"),
@@ -24,7 +24,7 @@ SUBAGENTS = {
 
 def counted(agent):
     """Input and output tokens that the scripted model tells for each answer."""
-    told = apis.APIS[APIS[agent]].usage
+    told = USAGE[agent]
     pairs = (("input_tokens", "output_tokens"), ("promptTokenCount", "candidatesTokenCount"))
     return next((told[given], told[made]) for given, made in pairs if given in told)
 
@@ -34,7 +34,7 @@ def requests(agent, scenario):
     return next(one["requests"] for one in told["files"] if one["scenario"] == scenario)
 
 
-@pytest.mark.parametrize("agent", APIS)
+@pytest.mark.parametrize("agent", USAGE)
 def test_goldens_are_the_files_that_were_recorded(agent):
     """
     Every file is named with its scenario and is what it was.
@@ -60,7 +60,7 @@ def test_the_tokens_of_a_session_are_those_that_the_model_has_told(agent, scenar
     assert all(one.model and one.time and one.session and not one.failed for one in calls)
 
 
-@pytest.mark.parametrize("agent", APIS)
+@pytest.mark.parametrize("agent", USAGE)
 def test_calls_of_a_sub_agent_say_so(agent):
     """
     What the sub-agent did is marked as its own, and the call that started it is known.
@@ -88,7 +88,7 @@ def test_refused_and_failed_tool_calls_are_told_as_such():
     """
     Claude Code and Gemini CLI say that a refused call has failed; Codex says nothing of it, and so do we.
     """
-    told = {agent: [one.ok for one in session(golden(agent, "refuse")).tools] for agent in APIS}
+    told = {agent: [one.ok for one in session(golden(agent, "refuse")).tools] for agent in USAGE}
     assert [False, False, True, False, False, False, False] == told["claude-code"] == told["gemini-cli"]
     assert [None, None, True, None, None, None, None] == told["codex"]
     failed = {one.id: one for one in session(golden("codex", "tour")).tools if one.ok is False}

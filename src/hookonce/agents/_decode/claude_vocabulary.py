@@ -1,7 +1,4 @@
-"""Tables of names: Claude Code's vocabulary, which half of the other agents took over, and how tables are written.
-
-An agent that uses the vocabulary picks the rows that it really has, and adds its own.
-"""
+"""Tables of names: Claude Code's vocabulary, of which others pick the rows that they have; how tables are written."""
 
 from hookonce.model import Mode
 

@@ -84,7 +84,6 @@ def _map_input(agent: Agent, tool: Tool, native_input: Object) -> _InputMapping:
 
 
 def _is_source(agent: Agent, tool: Tool, native_input: Object, native_key: str, derived_keys: set[str]) -> bool:
-    """Whether a derived argument would be missing or different without this native key."""
     others = {key: value for key, value in native_input.items() if key != native_key}
     remaining_input = _to_canonical(agent, tool, others)[1]
     return any(remaining_input.get(key) != tool.input[key] for key in derived_keys)

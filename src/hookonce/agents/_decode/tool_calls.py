@@ -23,8 +23,7 @@ def build_tool(agent: Agent, facts: Facts, kind: str) -> Tool:
         raise PayloadError("the tool name must be a string", f"$.{key}")
     raw = facts.get("input")
     name, server = resolve_tool_name(agent, native, facts)
-    raw_arguments = as_object(raw)
-    arguments = canonical_arguments(agent, native, name, raw_arguments)
+    arguments = canonical_arguments(agent, native, name, as_object(raw))
     shape = agent.shape_readers.get(native)
     if shape is not None:
         name, arguments = shape(name, arguments)
@@ -250,24 +249,16 @@ _FILE_HEADERS = {"*** Add File: ": "create", "*** Update File: ": "update", "***
 _MOVE_HEADER = "*** Move to: "
 
 
-def parse_patch_files(patch: str) -> list[Object]:
-    """Parse the patch headers: each file that the patch touches, with its operation."""
+def shape_patch(name: str, arguments: Object) -> tuple[str, Object]:
+    """Shape a patch call: file_write if every file is new, else file_edit; adds `files`, and `path` for one file."""
+    patch = arguments.get("patch")
     files: list[Object] = []
-    for line in patch.splitlines():
+    for line in patch.splitlines() if type(patch) is str else ():
         if line.startswith(_MOVE_HEADER) and files:
             files[-1]["moved_to"] = line[len(_MOVE_HEADER) :].strip()
         for header, operation in _FILE_HEADERS.items():
             if line.startswith(header):
                 files.append({"path": line[len(header) :].strip(), "operation": operation})
-    return files
-
-
-def shape_patch(name: str, arguments: Object) -> tuple[str, Object]:
-    """Shape a patch call: file_write if every file is new, else file_edit; adds `files`, and `path` for one file."""
-    patch = arguments.get("patch")
-    if type(patch) is not str:
-        return name, arguments
-    files = parse_patch_files(patch)
     if not files:
         return name, arguments
     patch_arguments = arguments | {"files": files}

@@ -76,16 +76,13 @@ def build_fields(schema: ReplySchema, event: str, decision: Decision, native_inp
     if decision.proceed is False:
         _put_value(fields, schema.proceed, value=False)
         _put_value(fields, schema.stop_reason, decision.reason)
-    words = (
-        (field, word) for field in schema.outcomes for word in field.words if field.words[word] == decision.outcome
-    )
-    if decision.outcome and (pair := next(words, None)):
+    outcome, reason = decision.outcome, decision.reason
+    words = ((field, word) for field in schema.outcomes for word in field.words if field.words[word] == outcome)
+    if outcome and (pair := next(words, None)):
         field, word = pair
-        has_reason = decision.reason is not None and decision.reason.strip() != ""
+        is_missing = reason is None or reason.strip() == ""
         _put_value(fields, field.outcome, word)
-        _put_value(
-            fields, field.reason, DEFAULT_REASON if field.requires_reason and not has_reason else decision.reason
-        )
+        _put_value(fields, field.reason, DEFAULT_REASON if field.requires_reason and is_missing else reason)
     _put_value(fields, schema.input, native_input)
     _put_value(fields, schema.context, decision.context)
     _put_value(fields, schema.output, decision.updated_output)

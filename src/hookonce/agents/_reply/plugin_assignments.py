@@ -23,11 +23,7 @@ class AssignmentTarget(NamedTuple):
     context_extras: Mapping[str, Json] = {}
 
 
-class PluginReply(NamedTuple):
-    """Parsed plugin reply: the error to throw, and the assignments as one tree."""
-
-    error_text: str | None
-    assignments: Object
+PluginReply = tuple[str | None, Object]  # the error to throw, and the assignments as one tree
 
 
 def build_assignments(target: AssignmentTarget, decision: Decision, native_input: Object | None) -> Object:
@@ -58,8 +54,8 @@ def parse_plugin_reply(hook_reply: Reply) -> PluginReply | None:
         return None
     tree = _build_tree(assignments) if type(assignments) is dict else None
     if tree is None:
-        return None if type(error_text) is not str else PluginReply(error_text, {})
-    return PluginReply(error_text, tree)
+        return None if type(error_text) is not str else (error_text, {})
+    return error_text, tree
 
 
 def _build_tree(assignments: Object) -> Object | None:

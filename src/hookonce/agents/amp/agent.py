@@ -1,4 +1,4 @@
-"""Agent table and decoder of Amp, which runs no hook commands: our plugin forwards, a permission rule delegates."""
+"""Agent table, decoder and encoder of Amp: our plugin forwards its calls, or a permission rule delegates them."""
 
 from typing import Any
 
@@ -6,24 +6,24 @@ from hookonce.agents._config.generated_code import plugin_config
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
 from hookonce.agents._decode.claude_vocabulary import key_sets, name_table, tool_names
-from hookonce.agents.amp.encode import wrap
 from hookonce.agents.amp.reply import read_reply, reply
-from hookonce.base.jsontext import as_dict, drop_none
-from hookonce.model import Agent, Facts, Object, Result
+from hookonce.base.jsontext import as_dict, drop_none, select_keys
+from hookonce.model import Agent, Event, Facts, Object, Result
+from hookonce.vocabulary.tools import WRITE_TOOLS
 
 # A program that a permission rule asks gets the tool's input alone; the tool's name is in its environment.
 _DELEGATE_EVENT = "delegate"
-_PLUGIN_EVENTS = {
-    "session.start": "session_start",
-    "agent.start": "before_prompt",
-    "tool.call": "before_tool_execute",
-    "tool.result": "after_tool_execute",
-    "agent.end": "agent_stop",
-}
+_PLUGIN_EVENTS = name_table(
+    "session.start=session_start agent.start=before_prompt tool.call=before_tool_execute "
+    "tool.result=after_tool_execute agent.end=agent_stop"
+)
 # The plugin tells a failed turn from others, and hears of one event that has no canonical word.
 _ERROR_EVENT = "agent.end with error"
 _CONFIG_EVENTS = _PLUGIN_EVENTS | {_ERROR_EVENT: "error_occurred", "changes.prompt": "vendor.amp.changes.prompt"}
 _SHELL_TOOLS = {"cmd": "Bash", "command": "shell_command"}
+_NATIVE_KEYS = {"tool_use_id": "toolUseID"}
+_MUTABLE_KEYS = {"tool.call": ("input",), "tool.result": ("status", "output", "error")}
+_ENVELOPE_KEYS = frozenset({"hook_event_name", "thread_id", "cwd"})
 
 
 def _unwrap(payload: Object, event_hint: str | None) -> Object:
@@ -106,6 +106,48 @@ def _recognise(payload: Object) -> str | None:
     return _infer_event(payload) if has_thread_id else None
 
 
+def _wrap(flat: Object, event: Event) -> Object:
+    """The plugin's call for this event; a delegate program of a permission rule gets only the tool's input."""
+    name, tool = flat["hook_event_name"].partition(" ")[0], event.tool
+    if tool is not None and event.agent != "amp" and tool.name in WRITE_TOOLS and "patch" in tool.input:
+        flat |= {"tool": "apply_patch", "input": {"patchText": tool.input["patch"]}}  # Amp's own patch tool
+    if name == _DELEGATE_EVENT:
+        # Without the variables of its environment such a program knows nothing but the input.
+        knows_tool = tool is not None and event.data.get("guessed") is not True
+        return flat if knows_tool else as_dict(event.data.get("input") if tool is None else flat.get("input"))
+    if tool is not None and name == "tool.result":
+        flat |= _result_fields(event, tool.result or Result())
+    event_input = {_NATIVE_KEYS.get(key, key): value for key, value in flat.items() if key not in _ENVELOPE_KEYS}
+    event_input |= _event_fields(name, event_input, event)
+    envelope = {"directory": flat.get("cwd"), "thread_id": flat.get("thread_id")}
+    return {
+        "hook": name,
+        "input": {"thread": {"id": flat.get("thread_id")}} | event_input,
+        "output": select_keys(event_input, *_MUTABLE_KEYS.get(name, ())),
+    } | drop_none(envelope)
+
+
+def _result_fields(event: Event, result: Result) -> Object:
+    """A command that ended has status done, whatever its exit code; other failures have status error."""
+    is_failure = result.ok is False and result.exit_code is None
+    output: Any = result.output
+    if result.exit_code is not None:
+        output = {"output": output, "exitCode": result.exit_code}
+    return drop_none({"status": event.data.get("status") or ("error" if is_failure else "done"), "output": output})
+
+
+def _event_fields(name: str, event_input: Object, event: Event) -> Object:
+    """Fields that only some events have: the workflow, the end status and the last messages."""
+    if name == "agent.start" and "workflow" in event_input:
+        return {"changesWorkflow": event_input.pop("workflow")}
+    if name != "agent.end":
+        return {}
+    response = event.data.get("response")
+    messages = [{"role": "assistant", "content": [{"type": "text", "text": response}]}] if response is not None else []
+    default_status = "error" if event.type == "error_occurred" else "done"
+    return {"status": event.data.get("status") or default_status, "messages": messages}
+
+
 AGENT = Agent(
     name="amp",
     title="Amp",
@@ -160,7 +202,7 @@ AGENT = Agent(
     mcp_name="mcp__{}__{}".format,
     result=_result,
     recognise=_recognise,
-    wrap=wrap,
+    wrap=_wrap,
     reply=reply,
     read_reply=read_reply,
     config=plugin_config(

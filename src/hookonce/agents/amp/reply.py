@@ -17,9 +17,8 @@ _OUTCOME_BY_EXIT_CODE: dict[int, Outcome] = {0: "allow", 1: "ask"}
 
 def reply(native: str, decision: Decision, native_input: Object | None) -> Reply:
     """Write the decision for the plugin to carry out."""
-    return plugin_assignments.build_plugin_reply(
-        decision, plugin_assignments.build_assignments(_TARGETS.get(native, AssignmentTarget()), decision, native_input)
-    )
+    assignments = plugin_assignments.build_assignments(_TARGETS.get(native, AssignmentTarget()), decision, native_input)
+    return plugin_assignments.build_plugin_reply(decision, assignments)
 
 
 def read_reply(native: str, hook_reply: Reply) -> Decision | None:
@@ -30,7 +29,8 @@ def read_reply(native: str, hook_reply: Reply) -> Decision | None:
     plugin_reply = plugin_assignments.parse_plugin_reply(hook_reply)
     if plugin_reply is None:
         return None
-    follow_up = value_at(plugin_reply.assignments, "userMessage") if native == "agent.end" else None
-    if plugin_reply.error_text is None and type(follow_up) is str:
+    error_text, assignments = plugin_reply
+    follow_up = value_at(assignments, "userMessage") if native == "agent.end" else None
+    if error_text is None and type(follow_up) is str:
         return Decision(outcome="deny", reason=follow_up)
     return plugin_assignments.decision_of(_TARGETS.get(native, AssignmentTarget()), plugin_reply)

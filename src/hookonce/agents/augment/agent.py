@@ -132,16 +132,10 @@ AGENT = Agent(
     | {"PromptSubmit": "before_prompt", "stop": "agent_stop"}
     | dict.fromkeys(_FLAT_BEFORE_EVENTS, "before_tool_execute")
     | dict.fromkeys(_FLAT_AFTER_EVENTS, "after_tool_execute"),
-    tools={
-        "launch-process": "shell",
-        "view": "file_read",
-        "save-file": "file_write",
-        "str-replace-editor": "file_edit",
-        "grep-search": "search",
-        "web-search": "web_search",
-        "web-fetch": "web_fetch",
-        "sub-agent-*": "agent",
-    },
+    tools=name_table(
+        "launch-process=shell view=file_read save-file=file_write str-replace-editor=file_edit grep-search=search "
+        "web-search=web_search web-fetch=web_fetch sub-agent-*=agent"
+    ),
     arguments={
         "file_write": {"file_content": "content"},
         "file_edit": {"old_str_1": "old_text", "new_str_1": "new_text"},

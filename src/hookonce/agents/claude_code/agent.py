@@ -7,7 +7,6 @@ from hookonce.agents._config.entry import COMMAND_KEYS, HTTP_KEYS, PROMPT_KEYS, 
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
 from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, mode_table, tool_names
-from hookonce.agents._decode.tool_calls import decode_batch
 from hookonce.agents.claude_code.config import parse, render
 from hookonce.agents.claude_code.reply import read_reply, reply
 from hookonce.model import Agent, Config, Event, Facts, Object, Result
@@ -49,7 +48,7 @@ def _refine(facts: Facts, data: Object, payload: Object) -> None:
     if kind == "file_changed":
         facts["kind"] = FILE_EVENTS_BY_CHANGE.get(str(payload.get("event")), kind)
     elif kind == "tool_batch":
-        data["tool_calls"] = decode_batch(AGENT, payload.get("tool_calls"))
+        data["tool_calls"] = tool_calls.decode_batch(AGENT, payload.get("tool_calls"))
     elif kind == "before_prompt" and payload.get("source", "user") not in _HUMAN_SOURCES:
         facts["actor"] = "ai_agent"
     elif kind == "after_tool_execute" and (file := _file_change(payload.get("tool_response"))):

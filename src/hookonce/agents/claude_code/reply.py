@@ -64,7 +64,10 @@ def read_reply(native: str, hook_reply: Reply) -> Decision | None:
     decision = None if fields is None else _build_decision(native, fields)
     can_deny = native in EXIT_CODE_EVENTS or _SCHEMAS.get(native, _DEFAULT_SCHEMA).outcomes
     if hook_reply.code == DENY_EXIT_CODE and can_deny:
-        return _deny(decision or Decision(), hook_reply.stderr.strip())
+        # The code denies whatever the object says; a reason in the object precedes stderr.
+        base, stderr = decision or Decision(), hook_reply.stderr.strip()
+        reason = base.reason if base.outcome == "deny" else None if stderr == DEFAULT_REASON else stderr or None
+        return replace(base, outcome="deny", reason=reason, updated_input=None)
     if fields is not None:
         return decision
     return None if hook_reply.code or _is_broken_json(text) else text_context(native, text, _PLAIN_TEXT_EVENTS)
@@ -83,12 +86,6 @@ def _updated_output(fields: Object) -> Any:
     """The new result of a tool, in one of two keys; a text there is ignored."""
     values = (value_at(fields, (hook_output.HOOK_OUTPUT_KEY, key), kind) for key, kind in _OUTPUT_KEYS)
     return next((value for value in values if value is not None), None)
-
-
-def _deny(decision: Decision, stderr: str) -> Decision:
-    """Exit code 2 denies whatever the object says; a reason in the object precedes stderr."""
-    reason = decision.reason if decision.outcome == "deny" else None if stderr == DEFAULT_REASON else stderr or None
-    return replace(decision, outcome="deny", reason=reason, updated_input=None)
 
 
 def _is_broken_json(text: str) -> bool:

@@ -144,7 +144,6 @@ def _read_spawn(path: Path) -> SubagentSpawn | None:
 
 
 READER = TranscriptReader(
-    agent="claude-code",
     session_folder="projects",
     parse_line=_parse_line,
     find_subagent_files=lambda path, _spawns: sorted((path.with_suffix("") / "subagents").glob("**/agent-*.jsonl")),

@@ -164,21 +164,13 @@ AGENT = Agent(
         "agent_error=error_occurred agent_abort=interrupt session_shutdown=session_end"
     )
     | _SCRIPT_EVENTS,
-    tools={
-        "run_commands": "shell",
-        "read_files": "file_read",
-        "editor": "file_edit",
-        "apply_patch": "file_edit",
-        "search_codebase": "search",
-        "fetch_web_content": "web_fetch",
-        "spawn_agent": "agent",
+    tools=name_table(
+        "run_commands=shell read_files=file_read editor=file_edit apply_patch=file_edit search_codebase=search "
+        "fetch_web_content=web_fetch spawn_agent=agent "
         # Names of the extension before it had these.
-        "execute_command": "shell",
-        "read_file": "file_read",
-        "write_to_file": "file_write",
-        "replace_in_file": "file_edit",
-        "search_files": "search",
-    },
+        "execute_command=shell read_file=file_read write_to_file=file_write replace_in_file=file_edit "
+        "search_files=search"
+    ),
     arguments={
         "apply_patch": {"input": "patch"},
         "spawn_agent": {"task": "prompt"},

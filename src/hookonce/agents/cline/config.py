@@ -36,9 +36,8 @@ def render(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tup
         elif (why := _explain_unfit(agent, hook, native)) is not None:
             gaps.append(lost_gap(index, hook, "handler", why))
         else:
-            events.setdefault(native, []).append(
-                (index, hook, generated_code.build_table_entry(agent, hook, native, wording))
-            )
+            entry = generated_code.build_table_entry(agent, hook, native, wording)
+            events.setdefault(native, []).append((index, hook, entry))
             gaps += generated_code.matcher_gaps(agent, index, hook)
     scripts: Object = {}
     lower_names = {name.lower() for name in files}

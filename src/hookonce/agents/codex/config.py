@@ -168,12 +168,13 @@ def _event_label(event: str) -> str:
 
 
 def _normalize_handler(event: str, entry: Object, *, windows: bool) -> Object | None:
-    """The handler as it is hashed; None if Codex does not run it."""
     fields: Object = {"type": entry.get("type"), "timeout": _timeout_s(event, entry.get("timeout"))}
     if type(entry.get("statusMessage")) is str:
         fields["statusMessage"] = entry["statusMessage"]
     if fields["type"] == "command":
-        command, limit = _command(entry, windows=windows), entry.get("additionalContextLimit")
+        windows_command = entry.get(_WINDOWS_KEY, entry.get(_WINDOWS_KEY_ALIAS)) if windows else None
+        command = windows_command if type(windows_command) is str else entry.get("command")
+        command, limit = command if type(command) is str else "", entry.get("additionalContextLimit")
         fields |= {"command": command, "async": entry.get("async") is True}
         if event in _EVENTS_WITH_CONTEXT and limit not in (None, _DEFAULT_CONTEXT_TOKENS):
             fields["additionalContextLimit"] = limit
@@ -182,12 +183,6 @@ def _normalize_handler(event: str, entry: Object, *, windows: bool) -> Object | 
         tool_input = _wrap_numbers(entry.get("input", {}))
         return fields | {"server": entry.get("server"), "tool": entry.get("tool"), "input": tool_input}
     return None
-
-
-def _command(entry: Object, *, windows: bool) -> str:
-    windows_command = entry.get(_WINDOWS_KEY, entry.get(_WINDOWS_KEY_ALIAS))
-    command = windows_command if windows and type(windows_command) is str else entry.get("command")
-    return command if type(command) is str else ""
 
 
 def _timeout_s(event: str, value: Any) -> int:

@@ -68,10 +68,8 @@ def _parse_usage_record(accumulator: TranscriptAccumulator, payload: Object, tim
     accumulator.memory.one_by_one = True
     if response_id is not None and as_identifier(payload.get("thread_id")) == _thread_id(accumulator):
         turn = as_identifier(payload.get("turn_id")) or accumulator.memory.turn
-        model = accumulator.memory.model
-        accumulator.add_model_call(
-            ModelCall(id=response_id, time=time, model=model, usage=usage, **accumulator.common_fields(turn=turn))
-        )
+        base = accumulator.common_fields(turn=turn, model=accumulator.memory.model)
+        accumulator.add_model_call(ModelCall(id=response_id, time=time, usage=usage, **base))
 
 
 def _parse_usage(counters: Object) -> Usage | None:
@@ -87,10 +85,8 @@ def _parse_event(accumulator: TranscriptAccumulator, payload: Object, time: str 
         _parse_item_completed(accumulator, payload, time)
     elif kind == "task_complete" and payload.get("error"):
         turn = as_identifier(payload.get("turn_id")) or accumulator.memory.turn
-        base = accumulator.common_fields(turn=turn)
-        accumulator.add_model_call(
-            ModelCall(id=f"{turn}/error", time=time, model=accumulator.memory.model, failed=True, **base)
-        )
+        base = accumulator.common_fields(turn=turn, model=accumulator.memory.model)
+        accumulator.add_model_call(ModelCall(id=f"{turn}/error", time=time, failed=True, **base))
 
 
 def _parse_token_count(accumulator: TranscriptAccumulator, info: Object, time: str | None) -> None:
@@ -107,11 +103,8 @@ def _parse_token_count(accumulator: TranscriptAccumulator, info: Object, time: s
     is_call = total_tokens is not None and total_tokens != memory.counted and bool(last.get("input_tokens"))
     memory.counted = total_tokens
     if is_call and not memory.one_by_one:
-        call_id = f"{_thread_id(accumulator)}/{total_tokens}"
-        accumulator.add_model_call(
-            ModelCall(id=call_id, time=time, model=memory.model, usage=usage, **accumulator.common_fields()),
-            has_ask_time=False,
-        )
+        call_id, base = f"{_thread_id(accumulator)}/{total_tokens}", accumulator.common_fields(model=memory.model)
+        accumulator.add_model_call(ModelCall(id=call_id, time=time, usage=usage, **base), has_ask_time=False)
 
 
 def _parse_compaction(accumulator: TranscriptAccumulator, payload: Object, time: str | None) -> None:
@@ -120,9 +113,8 @@ def _parse_compaction(accumulator: TranscriptAccumulator, payload: Object, time:
     if memory.compacting is not None:
         accumulator.add_compaction(memory.compacting)
     compaction_id = as_identifier(payload.get("window_id")) or f"{_thread_id(accumulator)}/{time}"
-    memory.compacting = Compaction(
-        id=compaction_id, time=time, tokens_before=memory.context, **accumulator.common_fields()
-    )
+    base = accumulator.common_fields(tokens_before=memory.context)
+    memory.compacting = Compaction(id=compaction_id, time=time, **base)
 
 
 def _parse_response_item(accumulator: TranscriptAccumulator, payload: Object, time: str | None) -> None:
@@ -164,6 +156,4 @@ def _find_subagent_files(path: Path, spawns: Sequence[SubagentSpawn]) -> list[Pa
     return sorted(file for name in names for file in sessions.glob(f"*/*/*/rollout-*-{name}.jsonl"))
 
 
-READER = TranscriptReader(
-    agent="codex", session_folder="sessions", parse_line=_parse_line, find_subagent_files=_find_subagent_files
-)
+READER = TranscriptReader(session_folder="sessions", parse_line=_parse_line, find_subagent_files=_find_subagent_files)

@@ -94,16 +94,14 @@ def _refine(facts: Facts, data: Object, payload: Object) -> None:
 
 
 def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
-    """`tool` with the server beside it, `server/tool` when asking, else `server-tool`.
-
-    Of several dashes the last one divides if the tool's own name is in snake_case; else nobody knows.
-    """
+    """`tool` with the server beside it, `server/tool` when asking, else `server-tool`."""
     server_field = facts.get("mcp_server")
     if type(server_field) is str and server_field:
         return server_field, native
     server, separator, tool = native.rpartition("/" if "/" in native else "-")
     if not server or not tool:
         return None
+    # Of several dashes the last one divides if the tool's own name is in snake_case; else nobody knows.
     return (server, tool) if separator == "/" or "-" not in server or "_" in tool else ("?", native)
 
 

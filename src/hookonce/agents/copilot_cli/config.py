@@ -1,7 +1,4 @@
-"""Config codec of Copilot CLI and Copilot in VS Code: entries under their event, or in groups.
-
-An entry has a command for every system, for one shell or for one system; which keys count is in `EntryKeys`.
-"""
+"""Config codec of Copilot CLI and Copilot in VS Code: entries under their event, or in groups; keys by `EntryKeys`."""
 
 import shlex
 from collections.abc import Mapping
@@ -28,18 +25,14 @@ RESERVED_KEYS = frozenset({"type", "matcher", "hooks", *_COMMAND_KEYS, *_ARGV_KE
 
 
 class EntryKeys(NamedTuple):
-    """The entry keys that one of the two Copilots reads.
-
-    `systems` and `timeouts` have the stronger key first; `overrides` is the column of a system's own command in the
-    table of handlers, `matcher_events` are the events at which a matcher on tools counts, `head` begins every file.
-    """
+    """The entry keys that one of the two Copilots reads; of two for the same thing, the first is the stronger."""
 
     systems: Mapping[str, tuple[str, str]]
     timeouts: tuple[str, str]
-    overrides: str
-    matcher_events: frozenset[str] = frozenset()
-    head: Mapping[str, int] = {}
-    allows_exec: bool = False
+    overrides: str  # the column of a system's own command in the table of handlers
+    matcher_events: frozenset[str] = frozenset()  # at which a matcher on tools counts
+    head: Mapping[str, int] = {}  # what every file begins with
+    allows_exec: bool = False  # whether an entry may name a program and its arguments instead of a command
 
 
 Commands = tuple[str | None, dict[str, str]]  # the command, and those of single systems
@@ -82,14 +75,6 @@ def single_system_key(entry_keys: EntryKeys, entry: Object) -> str | None:
     return keys[0] if len(keys) == 1 and keys[0] in {"powershell", "windows", "linux", "osx"} else None
 
 
-def normalize_entry(entry_keys: EntryKeys, entry: Object) -> Object:
-    """The entry under the keys of the table of handlers: one command, its overrides, one timeout."""
-    command, overrides = commands_of(entry_keys, entry)
-    command_keys = {*effective_keys(entry_keys, entry), entry_keys.overrides}
-    rest = normalize_timeout_key(entry_keys, without_keys(entry, *command_keys))
-    return rest | {"command": command} | ({entry_keys.overrides: overrides} if overrides else {})
-
-
 def spell_entry(entry_keys: EntryKeys, entry: Object, keys: Any) -> Object:
     """A normalized entry under the agent's own keys, the hinted ones if they mean the same."""
     key_hints = keys if type(keys) is list else None
@@ -125,21 +110,19 @@ def restore_timeout_key(entry_keys: EntryKeys, entry: Object, keys: Any) -> Obje
 def _spell_with_keys(entry_keys: EntryKeys, commands: Commands, key_hints: list[Any]) -> Object:
     command, overrides = commands
     first = next((key for key in _COMMAND_KEYS if key in key_hints), None)
+    if first is None and "exec" not in key_hints:
+        return {}
     if first is None:
-        return _split_argv(command or "") if "exec" in key_hints else {}
+        try:
+            program, *arguments = shlex.split(command or "")
+        except ValueError:
+            return {}
+        return {"exec": program} | ({"args": arguments} if arguments else {})
     entry: Object = {first: command}
     for system, keys in entry_keys.systems.items():
         key = next((key for key in keys if key in key_hints), first)
         entry.setdefault(key, overrides.get(system, command))
     return entry
-
-
-def _split_argv(command: str) -> Object:
-    try:
-        program, *arguments = shlex.split(command)
-    except ValueError:
-        return {}
-    return {"exec": program} | ({"args": arguments} if arguments else {})
 
 
 def _spell_by_default(entry_keys: EntryKeys, commands: Commands) -> Object:
@@ -302,11 +285,14 @@ def _parse_hook(entry_keys: EntryKeys, agent: Agent, native: str, entry: Object,
 def _parse_entry(entry_keys: EntryKeys, agent: Agent, entry: Object) -> tuple[ConfigEntry, list[str]]:
     kind = entry.get("type", "command")
     if kind == "command":
-        normal_entry = normalize_entry(entry_keys, entry)
+        command, overrides = commands_of(entry_keys, entry)
+        command_keys = effective_keys(entry_keys, entry)
+        rest = normalize_timeout_key(entry_keys, without_keys(entry, *command_keys, entry_keys.overrides))
+        normal_entry = rest | {"command": command} | ({entry_keys.overrides: overrides} if overrides else {})
         default = spell_entry(entry_keys, normal_entry | {"type": "command"}, None)
         if default == entry and not _doubtful_keys(entry_keys, entry):
             return read_entry(agent, normal_entry), []
-        keys = [*effective_keys(entry_keys, entry), *(key for key in ("type", *entry_keys.timeouts) if key in entry)]
+        keys = [*command_keys, *(key for key in ("type", *entry_keys.timeouts) if key in entry)]
         return read_entry(agent, normal_entry), keys
     if kind == "http" and "http" in config_of(agent).handlers:
         keys = [key for key in entry_keys.timeouts[1:] if key in entry]

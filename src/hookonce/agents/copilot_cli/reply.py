@@ -19,9 +19,7 @@ _FLAT_PERMISSION = OutcomeField(("permissionDecision",), ("permissionDecisionRea
 _BEHAVIOR = OutcomeField(("behavior",), ("message",), {"allow": "allow", "deny": "deny"})
 _BLOCK = OutcomeField(("decision",), ("reason",), {"block": "deny", "allow": None}, requires_reason=True)
 _RESULT_KEY = "modifiedResult"
-_UNSUPPORTED_INPUT_DENIAL = Decision(
-    outcome="deny", reason="a hook wants other input, and nothing but the prompt can be changed here"
-)
+_UNSUPPORTED_INPUT_REASON = "a hook wants other input, and nothing but the prompt can be changed here"
 
 
 def _flat_schema(*outcomes: OutcomeField, has_context: bool = True, **paths: tuple[str, ...]) -> ReplySchema:
@@ -56,7 +54,7 @@ def reply(native: str, decision: Decision, native_input: Object | None) -> Reply
     prompt_fields: Object = {}
     if native_input is not None and (key := _PROMPT_KEYS.get(camel_event(native))) is not None:
         if type(native_input.get("prompt")) is not str:
-            decision = _UNSUPPORTED_INPUT_DENIAL
+            decision = Decision(outcome="deny", reason=_UNSUPPORTED_INPUT_REASON)
         else:
             prompt_fields, native_input = {key: native_input["prompt"]}, None
     new_output = decision.updated_output

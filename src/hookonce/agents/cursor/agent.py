@@ -122,7 +122,6 @@ def _result(facts: Facts, name: str) -> Result:
 
 
 def _wrap(flat: Object, event: Event) -> Object:
-    """Fields that are always there, and those whose name or form depends on the event."""
     roots = [flat["cwd"]] if "cwd" in flat else []
     payload = {"workspace_roots": roots, "user_email": None, "transcript_path": None} | flat
     payload["session_id"] = payload.get("conversation_id")

@@ -47,14 +47,7 @@ def _mcp_name(server: str, tool: str) -> str:
     return name if len(name) <= _MAX_TOOL_NAME_CHARS else f"{name[:30]}...{name[-30:]}"
 
 
-def _content_text(content: Any) -> Any:
-    """The text of the content that the model is given; content that is not all text stays unchanged."""
-    texts = tool_calls.part_texts(content)
-    return content if texts is None else "\n".join(filter(None, map(_unfence, texts)))
-
-
 def _unfence(text: str) -> str:
-    """The text without the fence that is put around untrusted content."""
     is_fenced = text.startswith(_FENCE_OPEN) and text.endswith(_FENCE_CLOSE)
     return text[len(_FENCE_OPEN) : -len(_FENCE_CLOSE)] if is_fenced else text
 
@@ -63,7 +56,9 @@ def _result(facts: Facts, name: str) -> Result:
     response = facts.get("output")
     if type(response) is not dict:
         return tool_calls.plain_result(facts)
-    text, error = _content_text(response.get("llmContent", response)), tool_calls.as_text(response.get("error"))
+    content, error = response.get("llmContent", response), tool_calls.as_text(response.get("error"))
+    texts = tool_calls.part_texts(content)
+    text: Any = content if texts is None else "\n".join(filter(None, map(_unfence, texts)))
     if name != "shell" or type(text) is not str:
         return Result(ok=error is None, error=error, output=text)
     if text.startswith("Output: "):
@@ -109,8 +104,7 @@ def _refine_call(facts: Facts, data: Object) -> None:
 def _refine_response(facts: Facts, data: Object, response: Object) -> None:
     candidates = response.get("candidates")
     first = as_dict(candidates[0]) if type(candidates) is list and candidates else {}
-    details = {"response": response.get("text"), "finish_reason": first.get("finishReason")}
-    data |= drop_none(details)
+    data |= drop_none({"response": response.get("text"), "finish_reason": first.get("finishReason")})
     if type(counts := response.get("usageMetadata")) is dict:
         numbers = {name: counts[key] for key, name in _USAGE_KEYS.items() if type(counts.get(key)) is int}
         facts["usage"] = Usage(**numbers)

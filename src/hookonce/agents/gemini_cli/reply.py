@@ -1,7 +1,4 @@
-"""Replies to Gemini CLI: text on stdout or stderr, parsed as an object if it is one, else by exit code.
-
-The user sees no reason, only `systemMessage`: the reason of a deny or an ask stands there too, first.
-"""
+"""Replies to Gemini CLI: an object, else text by exit code; the user sees only `systemMessage`, so reasons go there."""
 
 from typing import Any
 

@@ -35,17 +35,9 @@ def _parse_message(accumulator: TranscriptAccumulator, message: Object) -> None:
         if not any("functionResponse" in item for item in as_dicts(message.get("content"))):
             accumulator.memory.turn = message_id
     elif message.get("type") == "gemini":
-        tokens = as_dict(message.get("tokens"))
-        if (usage := _parse_usage(tokens)) is not None:
-            accumulator.add_model_call(
-                ModelCall(
-                    id=message_id,
-                    time=time,
-                    model=as_identifier(message.get("model")),
-                    usage=usage,
-                    **accumulator.common_fields(),
-                )
-            )
+        if (usage := _parse_usage(as_dict(message.get("tokens")))) is not None:
+            base = accumulator.common_fields(model=as_identifier(message.get("model")))
+            accumulator.add_model_call(ModelCall(id=message_id, time=time, usage=usage, **base))
         for item in as_dicts(message.get("toolCalls")):
             _parse_tool_call(accumulator, item, message_id)
 
@@ -66,7 +58,6 @@ def _parse_usage(counters: Object) -> Usage | None:
 
 
 def _parse_tool_call(accumulator: TranscriptAccumulator, call: Object, message_id: str) -> None:
-    """A tool call, which is written when it is over."""
     call_id, name = as_identifier(call.get("id")), as_identifier(call.get("name"))
     ok = _OK_BY_STATUS.get(str(call.get("status")))
     if call_id is None or name is None or ok is None:
@@ -85,6 +76,4 @@ def _find_subagent_files(path: Path, spawns: Sequence[SubagentSpawn]) -> list[Pa
     return sorted(file for folder in folders.values() for file in folder.glob("*.jsonl"))
 
 
-READER = TranscriptReader(
-    agent="gemini-cli", session_folder="chats", parse_line=_parse_line, find_subagent_files=_find_subagent_files
-)
+READER = TranscriptReader(session_folder="chats", parse_line=_parse_line, find_subagent_files=_find_subagent_files)

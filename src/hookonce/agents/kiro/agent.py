@@ -1,4 +1,4 @@
-"""Agent table and decoder of Kiro, IDE and command line, and its ancestor Amazon Q: three generations of hooks."""
+"""Agent table, decoder and encoder of Kiro and its ancestor Amazon Q: three generations of hooks."""
 
 import re
 from typing import Any
@@ -6,11 +6,9 @@ from typing import Any
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
 from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, key_sets, name_table, pick, tool_names
-from hookonce.agents._decode.tool_calls import decode_batch
 from hookonce.agents.kiro.config import parse, render
-from hookonce.agents.kiro.encode import wrap
 from hookonce.agents.kiro.reply import read_reply, reply
-from hookonce.model import Agent, Config, Facts, Object, Result
+from hookonce.model import Agent, Config, Event, Facts, Object, Result, Tool
 
 _EXIT_CODE_PATTERN = re.compile(r"(?:\A|\n)Exit Code: (-?\d{1,10})\s*\Z")
 _EXIT_STATUS_PATTERN = re.compile(r"(-?\d{1,10})\Z")
@@ -18,9 +16,8 @@ _EDIT_COMMANDS = frozenset({"str_replace", "strReplace", "insert", "append"})
 _READ_MODES = {"Search": "search", "Directory": "find"}
 
 # Names that no other agent sends as `hook_event_name`, and camel-case ones that Cursor sends too.
-_UNIQUE_EVENTS = frozenset({"agentSpawn", "userPromptSubmit", "PreTaskExec", "PostTaskExec", "Manual"}) | frozenset(
-    {"PostFileCreate", "PostFileSave", "PostFileDelete"}
-)
+_UNIQUE_EVENTS = frozenset({"agentSpawn", "userPromptSubmit", "PreTaskExec", "PostTaskExec", "Manual"})
+_UNIQUE_EVENTS |= {"PostFileCreate", "PostFileSave", "PostFileDelete"}
 _CAMEL_EVENTS = frozenset({"preToolUse", "postToolUse", "stop"})
 
 # Amazon Q can hold a hook back until the turn is over, and sends all calls at once then, under the usual name.
@@ -30,6 +27,10 @@ _BATCH_EVENT = "postToolUse of a whole turn"
 _CURRENT_EVENTS = pick(EVENTS, "SessionStart UserPromptSubmit PreToolUse PostToolUse Stop") | name_table(
     "PreTaskExec=before_task PostTaskExec=after_task PostFileCreate=file_created PostFileSave=file_saved "
     "PostFileDelete=file_deleted"
+)
+# The same events in agent files of the command line up to 2.x.
+_LEGACY_EVENT_NAMES = name_table(
+    "SessionStart=agentSpawn UserPromptSubmit=userPromptSubmit PreToolUse=preToolUse PostToolUse=postToolUse Stop=stop"
 )
 
 
@@ -89,7 +90,7 @@ def _structured_result(output: Object, name: str) -> Result:
 def _refine(facts: Facts, data: Object, payload: Object) -> None:
     if facts["kind"] in {"after_tool_execute", "tool_batch"} and type(payload.get("hook_events")) is list:
         facts["kind"] = "tool_batch"
-        data["tool_calls"] = decode_batch(AGENT, payload["hook_events"])
+        data["tool_calls"] = tool_calls.decode_batch(AGENT, payload["hook_events"])
 
 
 def _recognise(payload: Object) -> str | None:
@@ -103,6 +104,35 @@ def _recognise(payload: Object) -> str | None:
     return name if name in _CAMEL_EVENTS and "cwd" in payload and "conversation_id" not in payload else None
 
 
+def _wrap(flat: Object, event: Event) -> Object:
+    """The payload with what the tables cannot express: the result, and the tool that lists a folder."""
+    own, tool = event.agent == "kiro", event.tool
+    if own and type(event.native) is dict:  # a hook that came with an older file keeps the names that it knows
+        legacy_name = _LEGACY_EVENT_NAMES.get(flat["hook_event_name"])
+        if legacy_name and event.native.get("hook_event_name") == legacy_name:
+            flat["hook_event_name"] = legacy_name
+    if event.type == "tool_batch":
+        calls = flat.pop("tool_calls")
+        return flat | {"hook_event_name": flat["hook_event_name"].partition(" ")[0], "hook_events": calls}
+    if tool is None:
+        return flat
+    if not own and tool.name == "find" and "pattern" not in tool.input:
+        flat["tool_name"] = "list_directory"
+    return flat if tool.result is None else flat | _result_fields(tool, tool.result, own=own)
+
+
+def _result_fields(tool: Tool, result: Result, *, own: bool) -> Object:
+    """Text as today; a list of parts and the failure flag as older generations had them."""
+    is_failure = result.ok is False and (not result.exit_code or (own and result.error is not None))
+    if own and type(result.output) is list:
+        return {"tool_response": {"success": not is_failure, "result": result.output}}
+    text, code = tool_calls.result_text(result), result.exit_code if tool.name == "shell" else None
+    foreign_output = text if code is None else f"Output:\n{text}\n\nExit Code: {code}"
+    output: Any = result.output if own else foreign_output
+    response_fields = {} if output is None else {"tool_response": output}
+    return response_fields | ({"toolSuccess": False} if is_failure else {})
+
+
 AGENT = Agent(
     name="kiro",
     title="Kiro",
@@ -112,23 +142,13 @@ AGENT = Agent(
     vendor="dev.kiro",
     encodes=True,
     events=_CURRENT_EVENTS
-    | {
-        # agent files of the command line up to 2.x
-        "agentSpawn": "session_start",
-        "userPromptSubmit": "before_prompt",
-        "preToolUse": "before_tool_execute",
-        "postToolUse": "after_tool_execute",
-        "stop": "agent_stop",
-        _BATCH_EVENT: "tool_batch",
-        # hook files of the IDE before 1.0
-        "promptSubmit": "before_prompt",
-        "agentStop": "agent_stop",
-        "fileCreated": "file_created",
-        "fileEdited": "file_saved",
-        "fileDeleted": "file_deleted",
-        "preTaskExecution": "before_task",
-        "postTaskExecution": "after_task",
-    },
+    | {legacy: _CURRENT_EVENTS[native] for native, legacy in _LEGACY_EVENT_NAMES.items()}
+    | {_BATCH_EVENT: "tool_batch"}
+    # hook files of the IDE before 1.0
+    | name_table(
+        "promptSubmit=before_prompt agentStop=agent_stop fileCreated=file_created fileEdited=file_saved "
+        "fileDeleted=file_deleted preTaskExecution=before_task postTaskExecution=after_task"
+    ),
     tools=tool_names(
         shell="execute_bash execute_pwsh execute_cmd shell",
         file_read="read_file fs_read read",
@@ -174,7 +194,7 @@ AGENT = Agent(
     mcp_name="@{}/{}".format,
     result=_result,
     recognise=_recognise,
-    wrap=wrap,
+    wrap=_wrap,
     reply=reply,
     read_reply=read_reply,
     config=Config(

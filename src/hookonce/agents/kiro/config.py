@@ -170,18 +170,13 @@ def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
         slots = [_parse_hook(agent, entry) if type(entry) is dict else None for entry in hooks_value]
         faulty_numbers = [number for number, hook in enumerate(slots) if hook is None]
         gaps = [skipped_gap(f"$.hooks[{number}]", "is no hook") for number in faulty_numbers]
-        return _attach_document_head(agent, document, [hook for hook in slots if hook is not None]), gaps
+        hooks, head = [hook for hook in slots if hook is not None], without_keys(document, "version", "hooks")
+        if head and hooks:  # what stands beside the hooks goes with the first of them
+            hooks[0] = add_placement(agent, hooks[0], {"document": head})
+        return hooks, gaps
     if "when" in document or "then" in document:
         return parse_hook_file(agent, document)
     return [], [] if hooks_value is None else [skipped_gap("$.hooks", "is no list of hooks")]
-
-
-def _attach_document_head(agent: Agent, document: Object, hooks: list[Hook]) -> list[Hook]:
-    """What stands beside the hooks goes with the first of them."""
-    head = without_keys(document, "version", "hooks")
-    if not head or not hooks:
-        return hooks
-    return [add_placement(agent, hooks[0], {"document": head}), *hooks[1:]]
 
 
 def _parse_hook(agent: Agent, entry: Object) -> Hook | None:
@@ -238,7 +233,6 @@ def _hook_signatures(hooks: list[Hook]) -> list[bytes]:
 
 
 def _drop_legacy_data(agent: Agent, index: int, hook: Hook, gaps: list[Gap]) -> Hook:
-    """The hook with what a file of today can say of it, and an event that such a file knows."""
     keys, placement = own_keys(agent, hook), placement_of(agent, hook)
     if GENERATION_KEY in placement:
         if lost_keys := sorted([*keys, *(key for key in placement if key not in _RESTATED_KEYS and placement[key])]):

@@ -12,7 +12,7 @@ from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
 from hookonce.agents._decode.claude_vocabulary import key_sets, name_table, tool_names
 from hookonce.agents.opencode.encode import wrap
-from hookonce.agents.opencode.reply import read_reply, reply
+from hookonce.agents.opencode.reply import DENY_EVENTS, read_reply, reply
 from hookonce.base.jsontext import as_dict
 from hookonce.model import Agent, Facts, Object, Result, Usage
 from hookonce.vocabulary.events import FILE_EVENTS_BY_CHANGE
@@ -181,21 +181,13 @@ _BUS_EVENTS: dict[str, str] = {
     "todo.updated": "after_task",
     "tui.toast.show": "notification",
 }
-_FUNCTION_EVENTS: dict[str, str] = {
-    "tool.execute.before": "before_tool_execute",
-    "tool.execute.after": "after_tool_execute",
-    "chat.message": "before_prompt",
-    "command.execute.before": "prompt_expansion",
-    "chat.params": "before_model",
-    "chat.headers": "before_model",
-    "experimental.chat.messages.transform": "before_model",
-    "experimental.chat.system.transform": "before_model",
-    "experimental.text.complete": "after_model",
-    "tool.definition": "before_tool_selection",
-    "experimental.session.compacting": "before_compact",
-    "permission.ask": "permission_request",
-    "dispose": "session_end",
-}
+_FUNCTION_EVENTS = name_table(
+    "tool.execute.before=before_tool_execute tool.execute.after=after_tool_execute chat.message=before_prompt "
+    "command.execute.before=prompt_expansion chat.params=before_model chat.headers=before_model "
+    "experimental.chat.messages.transform=before_model experimental.chat.system.transform=before_model "
+    "experimental.text.complete=after_model tool.definition=before_tool_selection "
+    "experimental.session.compacting=before_compact permission.ask=permission_request dispose=session_end"
+)
 # What a hook is configured for: a session ends when its server does, long before anybody deletes it.
 _CONFIG_EVENTS: dict[str, str] = (
     {"dispose": "session_end"}
@@ -344,10 +336,6 @@ AGENT = Agent(
             "tool.execute.before": point("prevent rewrite"),
             "tool.execute.after": point("prevent context output"),  # an error stands for the result; the tool has run
             "chat.message": point("prevent context"),
-            "command.execute.before": point("prevent"),
-            "chat.params": point("prevent"),
-            "chat.headers": point("prevent"),
-            "experimental.chat.messages.transform": point("prevent"),
             "experimental.chat.system.transform": point("prevent context"),
             "experimental.session.compacting": point("context"),
             "experimental.text.complete": point("output"),
@@ -356,7 +344,8 @@ AGENT = Agent(
             "file.watcher.updated with add": point(install="never", why="comes with file.watcher.updated as well"),
             "file.watcher.updated with unlink": point(install="never", why="comes with file.watcher.updated as well"),
             "tui.toast.show": point(install="opt-in", why="is about what is shown"),
-        },
+        }
+        | dict.fromkeys(DENY_EVENTS, point("prevent")),
         events=_CONFIG_EVENTS,
         reads={
             "user": tuple(f"~/.config/opencode/{folder}/*.{end}" for folder in _PLUGIN_FOLDERS for end in ("js", "ts")),

@@ -132,9 +132,8 @@ def _session_properties(flat: Object, event: Event) -> Object:
     subagent = event.subagent
     session_id = (subagent and subagent.id) or event.session
     parent = event.parent_session or (None if session_id == event.session else event.session)
-    info: Object = {"id": session_id, "parentID": parent, "directory": event.cwd} | select_keys(
-        flat, "version", "title"
-    )
+    info: Object = {"id": session_id, "parentID": parent, "directory": event.cwd}
+    info |= select_keys(flat, "version", "title")
     info |= {"agent": flat.get("agent") or (subagent and subagent.type), "model": _model_fields(flat, "id")}
     if "time" in flat:
         info["time"] = {"created": flat["time"], "updated": flat["time"]}

@@ -17,8 +17,8 @@ _TARGETS = {
     "experimental.session.compacting": AssignmentTarget(context="context.-"),
     "experimental.text.complete": AssignmentTarget(output="text"),
 }
-_DENY_EVENTS = ("command.execute.before", "chat.params", "chat.headers", "experimental.chat.messages.transform")
-_TARGETS |= dict.fromkeys(_DENY_EVENTS, AssignmentTarget(can_deny=True))
+DENY_EVENTS = ("command.execute.before", "chat.params", "chat.headers", "experimental.chat.messages.transform")
+_TARGETS |= dict.fromkeys(DENY_EVENTS, AssignmentTarget(can_deny=True))
 
 
 def reply(native: str, decision: Decision, native_input: Object | None) -> Reply:
@@ -45,7 +45,8 @@ def read_reply(native: str, hook_reply: Reply) -> Decision | None:
     if plugin_reply is None:
         return None
     decision = plugin_assignments.decision_of(_TARGETS.get(native, AssignmentTarget()), plugin_reply)
-    content = plugin_reply.assignments.get("content") if native == _AFTER_TOOL else None
+    _, assignments = plugin_reply
+    content = assignments.get("content") if native == _AFTER_TOOL else None
     if decision is None or content is None or content == _text_parts(decision.updated_output):
         return decision
     return replace(decision, updated_output=content)

@@ -16,7 +16,6 @@ from hookonce.agents._decode.claude_vocabulary import (
     pick,
     tool_names,
 )
-from hookonce.agents._decode.tool_calls import decode_batch
 from hookonce.agents.qwen_code.config import parse, render
 from hookonce.agents.qwen_code.reply import read_reply, reply
 from hookonce.model import Agent, Config, Event, Facts, Object, Result, Tool, Usage
@@ -69,7 +68,9 @@ def _result(facts: Facts, name: str) -> Result:
     output, failure = facts.get("output"), facts.get("error")
     if type(output) is dict:
         failure = output.get("error") if failure is None else failure
-        output = _content_text(output.get("llmContent", output))
+        content = output.get("llmContent", output)
+        texts = tool_calls.part_texts(content)
+        output = content if texts is None else "\n".join(texts)
     error = tool_calls.as_text(failure)
     report = output if type(output) is str else error
     if name != "shell" or report is None:
@@ -92,7 +93,6 @@ def _report_result(report: str, facts: Facts, output: Any, error: str | None) ->
 
 
 def _report_output(report: str, trailer_start: int, facts: Facts) -> str:
-    """The command's own output, between the command line and the error line of a report."""
     command = tool_calls.as_object(facts.get("input")).get("command")
     head = f"Command: {command}\nDirectory: "
     start = report.find("\nOutput: ", len(head) if report.startswith(head) else 0, trailer_start)
@@ -103,16 +103,10 @@ def _report_output(report: str, trailer_start: int, facts: Facts) -> str:
     return "" if output == "(empty)" else output
 
 
-def _content_text(content: Any) -> Any:
-    """One text of a list of texts; other content unchanged."""
-    texts = tool_calls.part_texts(content)
-    return content if texts is None else "\n".join(texts)
-
-
 def _refine(facts: Facts, data: Object, payload: Object) -> None:
     kind = facts["kind"]
     if kind == "tool_batch":
-        data["tool_calls"] = decode_batch(AGENT, payload.get("tool_calls"))
+        data["tool_calls"] = tool_calls.decode_batch(AGENT, payload.get("tool_calls"))
     elif kind == "before_prompt" and payload.get("prompt") == "" and payload.get("submitted_prompt") is None:
         data["repeat"] = True  # sent along with a tool's result: nobody has said anything
         facts["actor"] = "ai_agent"

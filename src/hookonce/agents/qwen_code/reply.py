@@ -1,8 +1,4 @@
-"""Replies to Qwen Code: Claude Code's keys, read as Gemini CLI reads them.
-
-After code 2 stdout is discarded and stderr is the reply. Ending the turn counts as a denial nearly
-everywhere.
-"""
+"""Replies to Qwen Code: Claude Code's keys, read as Gemini CLI reads them; after code 2 stderr is the reply."""
 
 from hookonce.agents._reply import hook_output
 from hookonce.agents._reply.answer import DENY_EXIT_CODE, json_reply, parse_object, text_context

@@ -166,7 +166,6 @@ class TranscriptReader(Struct, frozen=True, kw_only=True):
     neighbouring file says of a sub-agent's file.
     """
 
-    agent: str
     session_folder: str
     parse_line: LineParser
     find_subagent_files: Callable[[Path, Sequence[SubagentSpawn]], list[Path]]

@@ -31,10 +31,8 @@ def resolve_session_file(agent: str, path_text: str, home: Path) -> Path:
     if not stat.S_ISREG(file_stat.st_mode) or file_stat.st_uid != os.getuid():
         raise HookonceError(f"no session file of {agent}: {path} is not a file of this user")
     reader = load(agent)
-    is_session_path = path.is_relative_to(os.path.realpath(home)) or (
-        reader is not None and reader.session_folder in path.parts
-    )
-    if not is_session_path or path.suffix not in _SESSION_SUFFIXES:
+    in_session_folder = reader is not None and reader.session_folder in path.parts
+    if not (path.is_relative_to(os.path.realpath(home)) or in_session_folder) or path.suffix not in _SESSION_SUFFIXES:
         raise HookonceError(f"no session file of {agent}: {path} does not lie where it keeps them")
     return path
 

@@ -80,7 +80,6 @@ class TranscriptBatch(Struct, frozen=True, kw_only=True):
     unreadable: int = 0
 
     def __add__(self, other: "TranscriptBatch") -> "TranscriptBatch":
-        """Concatenate two batches in order."""
         return TranscriptBatch(**{name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__})
 
 

@@ -54,8 +54,7 @@ def _recognise(payload: Object) -> str | None:
 
 def _wrap(flat: Object, event: Event) -> Object:
     """Common keys in both spellings, for hooks were written for either; a tool's result is a text."""
-    snake_case_fields = {"hook_event_name": flat["hookEventName"], "session_id": flat.get("sessionId")}
-    flat |= drop_none(snake_case_fields)
+    flat |= drop_none({"hook_event_name": flat["hookEventName"], "session_id": flat.get("sessionId")})
     tool = event.tool
     if tool is not None and event.agent != AGENT.name:
         if tool.result is not None:

@@ -38,21 +38,6 @@ from hookonce.model import Agent, Gap, Handler, Hook, Json, Object, Wording
 EntryKey = tuple[str, bytes]  # the moment of an entry and what it says; equal keys cannot be told apart
 
 
-def fold_lists(lists: dict[str, list[EntryKey]]) -> list[tuple[EntryKey, list[str]]]:
-    """The lists merged: equal keys at the heads of several lists are one; the order within each list is kept."""
-    rest = {name: list(keys) for name, keys in lists.items()}
-    folds: list[tuple[EntryKey, list[str]]] = []
-    while heads := {name: keys[0] for name, keys in rest.items() if keys}:
-        # A head that is not still to come elsewhere is taken from all of its lists at once.
-        ready = (key for key in heads.values() if all(key not in keys or keys[0] == key for keys in rest.values()))
-        key = next(ready, next(iter(heads.values())))
-        names = [name for name, head in heads.items() if head == key]
-        for name in names:
-            del rest[name][0]
-        folds.append((key, names))
-    return folds
-
-
 # what follows pre_ or post_ in an event's name → the canonical matcher that it stands for
 EVENT_MATCHERS: dict[str, Json] = {
     "read_code": "file_read",
@@ -214,22 +199,29 @@ def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
         if config_entry is None:
             gaps.append(skipped_gap(where, "is no hook"))
         else:
-            events.setdefault(_event_name(agent, name), []).append(config_entry)
+            # Other tools write the events without lines between the words.
+            bare = name.replace("_", "").replace("-", "").lower()
+            similar = (event for event in agent.events if event.replace("_", "") == bare)
+            native = name if name in agent.events else next(similar, name)
+            events.setdefault(native, []).append(config_entry)
     entry_by_key = {_entry_key(agent, native, entry): entry for native in events for entry in events[native]}
     return [_build_hook(agent, entry_by_key[key], natives) for key, natives in _fold_events(agent, events)], gaps
 
 
-def _event_name(agent: Agent, name: str) -> str:
-    """The event as the agent spells it; other tools write it without lines between the words."""
-    bare = name.replace("_", "").replace("-", "").lower()
-    similar = (event for event in agent.events if event.replace("_", "") == bare)
-    return name if name in agent.events else next(similar, name)
-
-
 def _fold_events(agent: Agent, events: Mapping[str, Sequence[ConfigEntry | None]]) -> list[tuple[EntryKey, list[str]]]:
-    """The keys of all entries with their events, in the order of our table: a file may have it in any other."""
-    keys = {native: [_entry_key(agent, native, entry) for entry in entries] for native, entries in events.items()}
-    return fold_lists({native: keys[native] for native in agent.events if native in keys} | keys)
+    """The keys of all entries with their events, in the order of our table; equal keys at the heads of lists fold."""
+    lists = {native: [_entry_key(agent, native, entry) for entry in entries] for native, entries in events.items()}
+    rest = {native: lists[native] for native in agent.events if native in lists} | lists
+    folds: list[tuple[EntryKey, list[str]]] = []
+    while heads := {name: keys[0] for name, keys in rest.items() if keys}:
+        # A head that is not still to come elsewhere is taken from all of its lists at once.
+        ready = (key for key in heads.values() if all(key not in keys or keys[0] == key for keys in rest.values()))
+        key = next(ready, next(iter(heads.values())))
+        names = [name for name, head in heads.items() if head == key]
+        for name in names:
+            del rest[name][0]
+        folds.append((key, names))
+    return folds
 
 
 def _entry_key(agent: Agent, native: str, entry: ConfigEntry | None) -> EntryKey:

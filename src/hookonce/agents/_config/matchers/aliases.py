@@ -63,7 +63,6 @@ def _has_own_matcher(agent: Agent, hook: Hook) -> bool:
 
 
 def _replace_words(hook: Hook, matcher: Json, meaning: WordMeaning) -> Json:
-    """The matcher with each word that is no canonical tool replaced by its meaning."""
     if hook.event not in TOOL_EVENTS or matcher is None:
         return matcher
     words = (meaning(part) if type(part) is str and part not in ARGUMENTS else [part] for part in parts_of(matcher))

@@ -29,15 +29,11 @@ _MAX_PATTERN_WORDS = 12  # more of them no pattern on one server's tools has
 
 
 class MatcherDialect(NamedTuple):
-    """A way to write matchers.
+    """A way to write matchers."""
 
-    `write` gives the text of a canonical matcher (None for every tool) and what the text does not say; `read` is the
-    way back. `unwritable` says why there is no text where one was needed.
-    """
-
-    write: Callable[[Agent, Json], tuple[str | None, list[str]]]
+    write: Callable[[Agent, Json], tuple[str | None, list[str]]]  # the text, None for every tool, and what it lacks
     read: Callable[[Agent, str], Json]
-    unwritable: str | None = None
+    unwritable: str | None = None  # why there is no text where one was needed
 
 
 def is_exact(dialect: MatcherDialect, agent: Agent, matcher: Json, text: str) -> bool:

@@ -18,16 +18,12 @@ _PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def to_native(agent: Agent, matcher: Json, *, camel: bool) -> str:
-    """The matcher as it is written; `camel` leaves out the tools' names of the PascalCase dialect, which fit nothing.
-
-    Every tool of a kind is named: which of them the model gets depends on the model and on the system.
-    """
+    """The matcher with every tool of a kind; `camel` leaves out names of the PascalCase dialect, which fit nothing."""
     names = (name for part in _expand_patterns(agent, matcher) for name in _native_names(agent, part, camel=camel))
     return "|".join(dict.fromkeys(names))
 
 
 def _expand_patterns(agent: Agent, matcher: Json) -> list[Json]:
-    """The parts of a matcher, a pattern as the canonical tools that it fits."""
     parts: list[Json] = []
     for part in parts_of(matcher):
         text = pattern_of(part)
