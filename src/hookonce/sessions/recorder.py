@@ -6,7 +6,7 @@ before those is restored from the store's summaries.
 
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from sqlite3 import Connection
 from typing import Protocol
 
@@ -85,7 +85,7 @@ class Recorder:
     def __init__(self, writer: Writer, reports_start: AgentPredicate, listener: RecordListener | None = None) -> None:
         """`reports_start`: whether the agent of that name reports session starts."""
         self.writer, self._listener, self._reports_start = writer, listener, reports_start
-        self._states: OrderedDict[SessionKey, SessionState] = OrderedDict()
+        self.states: OrderedDict[SessionKey, SessionState] = OrderedDict()  # of those that were active last
 
     def record(self, entries: Sequence[StoreEntry]) -> int:
         """Store entries and derived records in one transaction, and notify the listener; how many are new."""
@@ -109,10 +109,10 @@ class Recorder:
         try:
             return self.writer.append(entries, self, extra, append_session_logs)
         except STORE_ERRORS:
-            self._states.clear()  # of rows that are not there
+            self.states.clear()  # of rows that are not there
             raise
         except Exception as problem:  # noqa: BLE001  one record that we do not understand must not keep out the others
-            self._states.clear()
+            self.states.clear()
             return self._append_in_halves(entries, extra, problem)
 
     def _append_in_halves(self, entries: Sequence[StoreEntry], extra: ExtraWrite | None, problem: Exception) -> int:
@@ -140,7 +140,7 @@ class Recorder:
         new_state, records = derive_events(self._session_state(key), end_record, reports_start=self._reports_start)
         entries = [_derived_entry(record, level) for record in (end_record, *records)]
         new_count = self.writer.append(entries, on_new_records=append_session_logs)
-        self._states[key] = new_state
+        self.states[key] = new_state
         self._notify(lambda listener: listener.after_append(end_entries))
         return True, new_count
 
@@ -148,11 +148,6 @@ class Recorder:
         state = self._session_state(key)
         busy = bool(state.calls.open)
         return derive_end(state.turns, state.spending, now=now, is_process_gone=is_gone, has_open_call=busy)
-
-    @property
-    def states(self) -> Mapping[SessionKey, SessionState]:
-        """Cached states of the sessions that were active last."""
-        return self._states
 
     def ingest_spool(self, max_records: int | None = None) -> IngestResult:
         """Ingest the spool into the store."""
@@ -172,18 +167,18 @@ class Recorder:
         window = _context_window(record)
         state, records = derive_events(self._session_state(key), record, window, reports_start=self._reports_start)
         if key[1] is not None:  # what is of no session has nothing in common
-            self._states[key] = state
-        while len(self._states) > _MAX_SESSIONS:
-            self._states.popitem(last=False)
+            self.states[key] = state
+        while len(self.states) > _MAX_SESSIONS:
+            self.states.popitem(last=False)
         return [_derived_entry(derived_record, record.level) for derived_record in records]
 
     def _session_state(self, key: SessionKey) -> SessionState:
         if key[1] is None:
             return SessionState()
-        state = self._states.get(key)
+        state = self.states.get(key)
         if state is None:
-            state = self._states[key] = self._replay_session(key)
-        self._states.move_to_end(key)
+            state = self.states[key] = self._replay_session(key)
+        self.states.move_to_end(key)
         return state
 
     def _replay_session(self, key: SessionKey) -> SessionState:

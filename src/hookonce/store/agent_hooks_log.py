@@ -82,11 +82,8 @@ def _load_rules(file: Path) -> tuple[tuple[str, str], ...]:
 
 def _append_batch(log_path: str, batch: list[RecordLines]) -> bool:
     try:
-        handle = _open_log(log_path)
-        try:
-            return _write_whole_lines(handle, batch)
-        finally:
-            os.close(handle)
+        with os.fdopen(_open_log(log_path), "rb") as file:
+            return _write_whole_lines(file.fileno(), batch)
     except (OSError, ValueError) as problem:
         _report_once(log_path, str(problem.strerror if isinstance(problem, OSError) else problem))
     return False

@@ -158,14 +158,10 @@ def run_sql(
 
 
 def _iter_rows(cursor: sqlite3.Cursor, timeout_s: float) -> Iterator[tuple[Any, ...]]:
-    while True:
-        try:
-            row = cursor.fetchone()
-        except sqlite3.Error as problem:
-            raise _translate_error(problem, timeout_s) from None
-        if row is None:
-            return
-        yield row
+    try:
+        yield from cursor
+    except sqlite3.Error as problem:
+        raise _translate_error(problem, timeout_s) from None
 
 
 def _authorize(action: int, first: str | None, second: str | None, _where: str | None, _by: str | None) -> int:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import accumulate
 from math import ceil, log
 from sqlite3 import Connection
 
@@ -37,10 +38,6 @@ class _SessionCounters:
         self.refusals += outcome == "deny"
         self.project = self.project or project
 
-    @property
-    def row(self) -> tuple[str, str, int, int, int, str | None]:
-        return self.first, self.last, self.events, self.calls, self.refusals, self.project
-
 
 def add_records(connection: Connection, rows: Iterable[tuple[IndexColumns, Stored]]) -> None:
     """Add records, with their column values, to the rollup tables."""
@@ -60,7 +57,11 @@ def add_records(connection: Connection, rows: Iterable[tuple[IndexColumns, Store
         tokens.collect_report(counters.usage_reports, record.event, day, model or "", project or "")
     connection.executemany(_UPSERT_COUNTS, [(*key, count) for key, count in counts.items()])
     connection.executemany(_UPSERT_HOOKS, [(*key, *row) for key, row in hooks.items()])
-    session_rows = [(*key, *counters.row) for key, counters in sessions.items() if key[1] is not None]
+    session_rows = [
+        (*key, row.first, row.last, row.events, row.calls, row.refusals, row.project)
+        for key, row in sessions.items()
+        if key[1] is not None
+    ]
     connection.executemany(_UPSERT_SESSIONS, session_rows)
     for (agent, session), counters in sessions.items():
         tokens.add_session_usage(connection, agent, session or "", counters.usage_reports)
@@ -176,12 +177,8 @@ def _build_hook_cost(hook: str, rows: list[tuple[float, ...]]) -> HookCost:
 def percentile(run_counts: list[tuple[int, int]], fraction: float) -> float:
     """Upper bound of the bucket in which that fraction of the runs has ended."""
     target_runs = fraction * sum(count for _, count in run_counts)
-    run_total = 0
-    for bucket, count in run_counts:
-        run_total += count
-        if run_total >= target_runs:
-            return bucket_upper_ms(bucket)
-    return 0.0
+    totals = zip(run_counts, accumulate(count for _, count in run_counts), strict=True)
+    return next((bucket_upper_ms(bucket) for (bucket, _), total in totals if total >= target_runs), 0.0)
 
 
 def load_spend(connection: Connection, span: RollupFilter, *, projects: bool) -> Iterator[SpendRow]:

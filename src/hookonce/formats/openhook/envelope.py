@@ -1,12 +1,13 @@
 """OpenHook 0.1 envelope: six event types, `context` in the newer text and `cwd` in the first one."""
 
 import re
+from functools import partial
 
 from hookonce.base.file_uris import from_uri, is_absolute, resolve_path, to_uri
 from hookonce.base.jsontext import drop_none
 from hookonce.base.times import has_zone, parse_time
 from hookonce.formats._shared import rest as rest_fields
-from hookonce.formats._shared.fields import as_count, read_field, read_usage, require_field, require_time
+from hookonce.formats._shared.fields import as_count, path_of, read_field, read_usage, require_field, require_time
 from hookonce.formats._shared.rest import EXTENSION_KEY
 from hookonce.formats.openhook import legacy
 from hookonce.model import Digest, Event, Format, Gap, Object, Problem, Record, Result, Tool
@@ -45,7 +46,7 @@ def _document_type(event: Event) -> str | None:
         kind = row.openhook
     else:
         kind = event.type.removeprefix(_VENDOR_PREFIX) if event.type.startswith(_VENDOR_PREFIX) else None
-    return None if rest_fields.is_repeat(event) or (kind == "file.write" and not _path(event)) else kind
+    return None if rest_fields.is_repeat(event) or (kind == "file.write" and not path_of(event)) else kind
 
 
 def _document(event: Event, kind: str, cwd_field: str) -> Object:
@@ -125,7 +126,7 @@ def _file_data(event: Event) -> Object:
     data, call_id = event.data, event.data.get("tool_call_id")
     return drop_none(
         {
-            "path": _path(event),
+            "path": path_of(event),
             "operation": OPERATIONS_BY_FILE_EVENT.get(event.type),
             "start_line": as_count(data.get("start_line")) or None,  # the first line is 1
             "end_line": as_count(data.get("end_line")) or None,
@@ -133,11 +134,6 @@ def _file_data(event: Event) -> Object:
             "tool_call_id": call_id if type(call_id) is str else None,
         }
     )
-
-
-def _path(event: Event) -> str | None:
-    path = event.data.get("path")
-    return path if type(path) is str and path else None
 
 
 _DATA_WRITERS = {
@@ -260,11 +256,6 @@ def _path_notes(doc: Object) -> list[Problem]:
     return notes
 
 
-def write_cwd_variant(record: Record) -> list[Object]:
-    """Write the first text's form: `cwd` in place of `context`."""
-    return write(record, "cwd")
-
-
 def _read_legacy(payload: Object, event_id: str, received: str | None) -> Record:
     """What has the key of an envelope is no legacy payload, whatever other keys it has."""
     return read(payload) if "openhook" in payload else legacy.read(payload, event_id, received)
@@ -279,7 +270,7 @@ FORMAT = Format(
     read=read,
     is_mine=lambda doc: "openhook" in doc,
     check=check,
-    variants={"cwd": write_cwd_variant},
+    variants={"cwd": partial(write, cwd_field="cwd")},  # the first text's form
     readers={"legacy": _read_legacy},
     lacks=frozenset({"decision", "risk", "runs", "user"}),
 )

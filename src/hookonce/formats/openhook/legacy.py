@@ -42,9 +42,9 @@ def read(payload: Object, event_id: str, received: str | None) -> Record:
     if payload.get("source_tool") != source:
         gaps.append(Gap(where="$", strategy="guessed", note=f"a legacy payload was taken for one of {source}"))
     event_name = payload.get("hook_event_name")
-    kind = TYPE_BY_NAME.get(event_name, "session.end") if type(event_name) is str else "session.end"
-    if type(event_name) is not str or event_name not in TYPE_BY_NAME:
-        is_named = type(event_name) is str
+    kind = TYPE_BY_NAME.get(event_name) if type(event_name) is str else None
+    if kind is None:
+        kind, is_named = "session.end", type(event_name) is str
         where, label = ("$.hook_event_name", event_name) if is_named else ("$", "an event without a name")
         gaps.append(Gap(where=where, strategy="guessed", note=f"{label} was taken for session.end"))
     transcript = _first(payload, TRANSCRIPT_KEYS, ("transcript", "path"))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from msgspec import Struct
-from msgspec.structs import asdict, replace
+from msgspec.structs import asdict
 
 from hookonce.base.times import elapsed_ms
 from hookonce.model import Event, Object, Record
@@ -84,18 +84,11 @@ _DENIED_RESULT = -1  # the outcome of a call that was refused
 _REPORT_GROWTH = 2  # a loop is told of once more when it has doubled
 
 
-class LoopReport(Struct, frozen=True, kw_only=True):
-    """A loop as it is now, and its length when it was last reported."""
-
-    loop: CallLoop
-    count: int
-
-
 class RetryState(Struct, frozen=True, kw_only=True):
-    """The last calls of a session, and the reported loops by sub-agent."""
+    """The last calls of a session, and by sub-agent its loop with the length at which it was last reported."""
 
     finished_calls: tuple[CallFingerprint, ...] = ()
-    loops: dict[str, LoopReport] = {}
+    loops: dict[str, tuple[CallLoop, int]] = {}
 
 
 def update_retry(
@@ -104,7 +97,7 @@ def update_retry(
     """The retry state after a record, and derived records; `calls` are those open before it, `tokens` all by then."""
     event = record.event
     if event.type in SESSION_ENDS or event.type == "interrupt":
-        loops = enumerate(report.loop for _, report in sorted(retry.loops.items()))
+        loops = enumerate(loop for _, (loop, _) in sorted(retry.loops.items()))
         return RetryState(), [_build_aborted(event, loop, index) for index, loop in loops]
     if event.type == "before_prompt":
         return _forget_subagent(retry, subagent_name(event)), []
@@ -132,9 +125,9 @@ def _apply_start(retry: RetryState, event: Event, calls: OpenCalls, call: OpenCa
         records += more_records
     if not call.is_refused:
         return retry, records
-    report = retry.loops.get(call.subagent or "")
-    if report is not None and _continues_loop(retry, report.loop, call):
-        return _forget_subagent(retry, call.subagent), [*records, _build_aborted(event, report.loop)]
+    loop, _ = retry.loops.get(call.subagent or "", (None, 0))
+    if loop is not None and _continues_loop(retry, loop, call):
+        return _forget_subagent(retry, call.subagent), [*records, _build_aborted(event, loop)]
     denied_call = _build_finished(call, event.time, tokens, _DENIED_RESULT, ok=False)
     retry, more_records = _add_finished(retry, event, denied_call)
     return retry, records + more_records
@@ -144,11 +137,12 @@ def _add_finished(retry: RetryState, event: Event, call: CallFingerprint) -> Sta
     """A loop is reported when it is found, and whenever it has doubled."""
     window = (*(other for other in retry.finished_calls if other.id != call.id), call)[-LOOP_WINDOW_CALLS:]
     subagent, loops = call.subagent or "", _other_loops(retry, call.subagent)
-    report, loop, records = retry.loops.get(subagent), find_loop(window), list[Record]()
-    if loop is not None and report is not None and loop.iteration_count < _REPORT_GROWTH * report.count:
-        loops |= {subagent: replace(report, loop=loop)}
+    _, reported_count = retry.loops.get(subagent, (None, 0))
+    loop, records = find_loop(window), list[Record]()
+    if loop is not None and loop.iteration_count < _REPORT_GROWTH * reported_count:
+        loops |= {subagent: (loop, reported_count)}
     elif loop is not None:
-        loops |= {subagent: LoopReport(loop=loop, count=loop.iteration_count)}
+        loops |= {subagent: (loop, loop.iteration_count)}
         records = [derive_record(event, "retry_loop_detected", _loop_data(loop))]
     return RetryState(finished_calls=window, loops=loops), records
 
@@ -192,7 +186,7 @@ def _continues_loop(retry: RetryState, loop: CallLoop, call: OpenCall) -> bool:
     return (call.tool, call.input_fingerprint) in inputs
 
 
-def _other_loops(retry: RetryState, subagent: str | None) -> dict[str, LoopReport]:
+def _other_loops(retry: RetryState, subagent: str | None) -> dict[str, tuple[CallLoop, int]]:
     return {name: report for name, report in retry.loops.items() if name != (subagent or "")}
 
 

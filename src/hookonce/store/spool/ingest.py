@@ -123,10 +123,9 @@ def _read_entries(path: Path) -> tuple[dict[str, StoreEntry], bool]:
         else:
             try:
                 entry = decode_entry(body)
+                entries_by_id[entry.record.event.id] = entry
             except ValueError:  # written whole, and no record of ours
                 is_sound = False
-            else:
-                entries_by_id[entry.record.event.id] = entry
     return entries_by_id, is_sound
 
 
