@@ -154,7 +154,7 @@ def test_rows_of_one_kind_become_one(name):
     rows = build_sheet(agents.load(name)).points
     groups = group_rows(rows)
 
-    assert sorted(row.event for row in rows) == sorted(native for group in groups for native in group.natives)
+    assert sorted(row.event for row in rows) == sorted(native for natives, _ in groups for native in natives)
     for natives, row in groups:
         assert all(row == replace(one, event=row.event) for one in rows if one.event in natives)
 

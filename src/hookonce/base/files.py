@@ -63,6 +63,14 @@ def read_file(path: Path) -> bytes | None:
         return target.read_bytes() if _stat_replaceable(path, target) else None
 
 
+def read_if_readable(path: Path) -> bytes | None:
+    """The bytes of a file, None if it is not there or cannot be read."""
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None
+
+
 def replace_file(path: Path, new: bytes, *, old: bytes | None = None, mode: int = DEFAULT_MODE) -> None:
     """Replace a file atomically, keeping mode, group and extended attributes, or create it.
 

@@ -1,8 +1,10 @@
 """Replay of the recorded sessions that are bundled: decoded side by side, or called through the real client."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.resources import files
+from itertools import zip_longest
 from time import monotonic, sleep
+from typing import TypeVar
 
 from msgspec import Struct
 from msgspec.json import decode as parse
@@ -15,6 +17,8 @@ from hookonce.base.spawn import run
 from hookonce.client.sandbox_home import SandboxHome
 from hookonce.model import Object, Record
 
+Step = TypeVar("Step")
+
 
 def list_recordings() -> list[str]:
     """List the agents whose sessions are bundled."""
@@ -25,23 +29,18 @@ def list_recordings() -> list[str]:
 def read_session(name: str) -> Iterator[Record]:
     """Read one agent's recorded session as records."""
     ids = StreamIds()
-    text = (files("hookonce") / "demo" / "recordings" / f"{name}.jsonl").read_bytes()
-    for line in text.splitlines():
+    for line in _read_lines(f"recordings/{name}.jsonl"):
         step = parse(line)
-        event = decode(agents.load(name), step["payload"], step["event"], id=ids.next(name, line))
-        yield Record(event=event)
+        yield Record(event=decode(agents.load(name), step["payload"], step["event"], id=ids.next(name, line)))
 
 
-def interleave_sessions(names: list[str]) -> Iterator[Record]:
-    """Interleave the sessions step by step: first events first, whatever agent they are of."""
-    open_sessions = [read_session(name) for name in names]
-    while open_sessions:
-        for session_records in list(open_sessions):
-            step = next(session_records, None)
-            if step is None:
-                open_sessions.remove(session_records)
-            else:
-                yield step
+def _read_lines(name: str) -> list[bytes]:
+    return (files("hookonce") / "demo" / name).read_bytes().splitlines()
+
+
+def interleave_sessions(sessions: Iterable[Iterable[Step]]) -> list[Step]:
+    """Interleave sessions step by step: first steps first, whatever agent they are of."""
+    return [step for steps in zip_longest(*sessions) for step in steps if step is not None]
 
 
 STORY = "story"  # what the recorded sessions lack: something refused, a loop, a sub-agent
@@ -56,50 +55,21 @@ class ReplayStep(Struct, frozen=True):
     payload: Object
 
 
-class ReplayAnswer(Struct, frozen=True):
-    """What the agent would have been answered, and after how many seconds."""
-
-    step: ReplayStep
-    out: str
-    err: str
-    code: int
-    seconds: float
-
-
 def load_steps() -> list[ReplayStep]:
     """Load the bundled sessions step by step, whatever agent they are of, and then the story."""
-    sessions = [_load_recording(name) for name in list_recordings()]
-    sequence: list[ReplayStep] = []
-    while sessions:
-        sessions = [session_steps for session_steps in sessions if session_steps]
-        sequence += [session_steps.pop(0) for session_steps in sessions]
-    return sequence + _load_story()
+    sessions = [
+        [ReplayStep(agent=name, **parse(line)) for line in _read_lines(f"recordings/{name}.jsonl")]
+        for name in list_recordings()
+    ]
+    return interleave_sessions(sessions) + [ReplayStep(**parse(line)) for line in _read_lines(f"stories/{STORY}.jsonl")]
 
 
-def _load_recording(name: str) -> list[ReplayStep]:
-    return [ReplayStep(name, line["event"], line["payload"]) for line in _read_lines(f"recordings/{name}.jsonl")]
-
-
-def _load_story() -> list[ReplayStep]:
-    return [ReplayStep(line["agent"], line["event"], line["payload"]) for line in _read_lines(f"stories/{STORY}.jsonl")]
-
-
-def _read_lines(name: str) -> list[Object]:
-    return [parse(line) for line in (files("hookonce") / "demo" / name).read_bytes().splitlines()]
-
-
-def replay_steps(home: SandboxHome, queue: list[ReplayStep], pause: float, deadline: float) -> Iterator[ReplayAnswer]:
-    """Call the client for each step, with a pause after it, as long as there is time."""
+def replay_steps(home: SandboxHome, queue: list[ReplayStep], pause: float, deadline: float) -> Iterator[float]:
+    """Call the client for each step, with a pause after it, as long as there is time; how long each took."""
     for step in queue:
         if monotonic() > deadline:
             return
-        yield _call_client(home, step)
+        command, start = [str(home.client), step.agent, step.event, "--via", f"{step.agent}/user"], monotonic()
+        run(command, dump(step.payload), timeout_s=_CALL_TIMEOUT_S, env=home.environment())
+        yield monotonic() - start
         sleep(max(0.0, min(pause, deadline - monotonic())))
-
-
-def _call_client(home: SandboxHome, step: ReplayStep) -> ReplayAnswer:
-    command = [str(home.client), step.agent, step.event, "--via", f"{step.agent}/user"]
-    start = monotonic()
-    process = run(command, dump(step.payload), timeout_s=_CALL_TIMEOUT_S, env=home.environment())
-    out, err = (text.decode(errors="replace") for text in (process.stdout, process.stderr))
-    return ReplayAnswer(step, out, err, process.returncode, monotonic() - start)

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct
 
 from hookonce.agents import config_of
-from hookonce.base.files import FileEditError
+from hookonce.base.files import FileEditError, read_if_readable
 from hookonce.base.invocation import is_own_entry
 from hookonce.configure import http_policy
 from hookonce.configure.agent_trust import distrust_reason
@@ -51,7 +50,7 @@ def check_switches(agent: Agent, roots: ConfigRoots) -> Iterator[Diagnosis]:
     config = config_of(agent)
     for name, keys, off_value in config.switches:
         path = resolve_path(roots, name)
-        data, editor = _read_bytes(path), editor_of(path)
+        data, editor = read_if_readable(path), editor_of(path)
         with suppress(FileEditError):
             if data is None or editor.value_at(data, keys, _MISSING) != off_value:
                 continue
@@ -62,25 +61,17 @@ def check_switches(agent: Agent, roots: ConfigRoots) -> Iterator[Diagnosis]:
             yield Diagnosis(agent=agent.name, kind="disabled", message=message, path=str(path), repair=repair)
 
 
-def _read_bytes(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except OSError:
-        return None
-
-
 def check_review(agent: Agent, roots: ConfigRoots, client: str) -> Iterator[Diagnosis]:
     """Entries of ours that the agent will not run before its user has reviewed them."""
     review = config_of(agent).review
     if review is None:
         return
     state_file, keys, marks_of = resolve_path(roots, review[0]), review[1], review[2]
-    stored_marks = editor_of(state_file).value_at(_read_bytes(state_file) or b"", keys, {}) or {}
+    stored_marks = editor_of(state_file).value_at(read_if_readable(state_file) or b"", keys, {}) or {}
     for _, path in config_files(agent, roots):
-        document = document_of(agent, path, _read_bytes(path) or b"")
+        document = document_of(agent, path, read_if_readable(path) or b"")
         marks = marks_of(str(path), document, lambda command: is_own_entry(command, client, agent.name))
-        count = sum(stored_marks.get(key) != mark for key, mark in marks.items())
-        if count:
+        if count := sum(stored_marks.get(key) != mark for key, mark in marks.items()):
             message = f"{agent.title} runs none of {count} entries of ours in {path} before you have reviewed them"
             message = f"{message}, there, or with hookonce install --trust"
             yield Diagnosis(agent=agent.name, kind="untrusted", message=message, path=str(path))

@@ -159,18 +159,14 @@ def _check_signature(kind: str, document: Object) -> tuple[list[Problem], list[P
 
 def document_kind(name: str, document: Any) -> str:
     """The kind of a document: a format, an agent's payload, a discovery file, or unknown."""
-    if Path(name).name == ".openhook.json" or _looks_like_discovery(document):
+    is_discovery = type(document) is dict and {"openhook", "hooks"} <= document.keys() and "type" not in document
+    if is_discovery or Path(name).name == ".openhook.json":
         return "openhook-discovery"
     if _looks_like_manifest(document):
         return "manifest"
     if _looks_like_descriptor(document):
         return "module-descriptor"
-    identity = identify(document)
-    return identity.name or "unknown"
-
-
-def _looks_like_discovery(document: Any) -> bool:
-    return type(document) is dict and "openhook" in document and "hooks" in document and "type" not in document
+    return identify(document).name or "unknown"
 
 
 def _looks_like_manifest(document: Any) -> bool:
@@ -194,10 +190,9 @@ def _check_payload(kind: str, document: Any) -> tuple[list[Problem], list[Proble
     if type(document) is not dict:
         return [("$", identify(document).evidence[0])], []
     if kind == "unknown":
-        candidates = identify(document).candidates
-        if candidates:
-            return [("$", f"a payload of {' or '.join(candidates)}; say which with --from")], []
-        return [("$", "this is no document of a known format or agent")], []
+        names = " or ".join(identify(document).candidates)
+        hint = f"a payload of {names}; say which with --from" if names else None
+        return [("$", hint or "this is no document of a known format or agent")], []
     try:
         agent = agents.load(kind)
         event = decode(agent, document, payload_event(agent, document))

@@ -80,18 +80,10 @@ def _check_policy(file: Path) -> CheckReport | None:
     except (OSError, ValueError, RecursionError) as problem:
         document, policy_problems = None, [("$", str(problem))]
     policy_warnings = [*find_policy_warnings(document), ("$", "it can forbid hooks of this project only")]
-    problems, warnings = (
-        [DocumentProblem(path=path, message=text) for path, text in pairs]
-        for pairs in (policy_problems, policy_warnings)
-    )
+    problems = [DocumentProblem(path=path, message=text) for path, text in policy_problems]
+    warnings = [DocumentProblem(path=path, message=text) for path, text in policy_warnings]
     return CheckReport(
-        file=file.name,
-        ok=not policy_problems,
-        kind="policy",
-        level=None,
-        documents=1,
-        problems=problems,
-        warnings=warnings,
+        file=file.name, ok=not problems, kind="policy", level=None, documents=1, problems=problems, warnings=warnings
     )
 
 
@@ -122,9 +114,8 @@ def _is_openhook(name: str, line: StreamLine) -> bool:
 def _folder_level(discovery: CheckReport | None, events: CheckReport | None) -> str | None:
     """Level 3 is level 2 and a discovery file that can be used."""
     level = events.level if events is not None else None
-    if level is None or discovery is None or not discovery.ok:
-        return level
-    return level.replace("level 2", "level 3")
+    is_discoverable = discovery is not None and discovery.ok
+    return level.replace("level 2", "level 3") if level is not None and is_discoverable else level
 
 
 def _trust_state(folder: Path, source: ManifestSource) -> Literal["trusted", "not trusted"]:

@@ -54,9 +54,7 @@ def _client_problem(client: Path) -> str | None:
     with suppress(HookonceError):
         if (problem := find_alteration()) is not None:
             return problem
-    if client.exists() and os.access(client, os.X_OK):
-        return None
-    if not calling_agents(current_roots(), str(client)):
+    if os.access(client, os.X_OK) or not calling_agents(current_roots(), str(client)):
         return None
     state = "cannot be started" if client.exists() else "does not exist"
     return f"{client} {state}, so no hook runs; hookonce install puts it back"
@@ -71,24 +69,15 @@ def check_settings() -> Iterator[Diagnosis]:
     if not settings.load().record:
         message = "nothing of calls is kept: the setting record is false"
         yield Diagnosis(kind="record", message=message, path=str(paths.config_dir() / "config.toml"))
-    for file, message in _setting_problems():
-        yield Diagnosis(kind="settings", message=message, path=str(file))
+    for file in settings.settings_files():
+        with suppress(HookonceError):  # a file that cannot be read is reported elsewhere
+            for key, value in settings.read_file(file).items():
+                if (problem_text := _setting_problem(key, value)) is not None:
+                    yield Diagnosis(kind="settings", message=f"{file}: {problem_text}", path=str(file))
     try:
         prices.load_prices()
     except HookonceError as problem:
         yield Diagnosis(kind="settings", message=f"{problem}, so hookonce cost shows nothing")
-
-
-def _setting_problems() -> Iterator[tuple[Path, str]]:
-    """Each such key or value, with its file; a file that cannot be read is reported elsewhere."""
-    for file in settings.settings_files():
-        try:
-            values = settings.read_file(file)
-        except HookonceError:
-            continue
-        for key, value in values.items():
-            if (problem := _setting_problem(key, value)) is not None:
-                yield file, f"{file}: {problem}"
 
 
 def _setting_problem(key: str, value: object) -> str | None:
@@ -140,8 +129,7 @@ def _hook_problems(
     if is_projects and find_trusted_hook(project, source.data, hook) is None:
         yield "untrusted", "does not run: nobody has trusted it as it is now (hookonce trust)"
     folder = project if is_projects else source.path.parent
-    command = resolve_command(folder, hook, source.scope)
-    yield from command_faults(command, "project" if is_projects else "user")
+    yield from command_faults(resolve_command(folder, hook, source.scope), "project" if is_projects else "user")
     yield from remote_obstacles(hook.handler, os.environ)
     yield from code_obstacles(hook.handler, folder, source.scope)
     if source.is_openhook:

@@ -3,6 +3,7 @@
 import shlex
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from os.path import isfile
 from pathlib import Path
 from shutil import which
@@ -27,7 +28,7 @@ from hookonce.handlers.command import CommandOperation
 from hookonce.handlers.http import HttpOperation
 from hookonce.handlers.module import ModuleOperation
 from hookonce.handlers.operation import Operation, OperationResult, run_to_completion
-from hookonce.manifest.discover import ManifestSource, find_project, load_source
+from hookonce.manifest.discover import find_project, load_source
 from hookonce.model import SCHEMA, Agent, Event, Gap, Handler, Hook, Object, Reply, Result, Subagent, Tool
 
 _PYTHON_SUFFIX = ".py"
@@ -98,16 +99,12 @@ def unknown_hook_message(name: str) -> str:
 
 def is_awaiting_trust(name: str) -> bool:
     """Whether a file of this project has a hook of that name, and nobody has agreed to the file."""
-    candidates = [one for one in find_candidates(find_project(Path.cwd())) if one.hook is None]
-    sources = [candidate.source for candidate in candidates if candidate.obstacle == "trust"]
-    return any(hook.name == name for source in sources for hook in _manifest_hooks(source))
-
-
-def _manifest_hooks(source: ManifestSource) -> list[Hook]:
-    try:
-        return load_source(source).hooks
-    except HookonceError:
-        return []
+    for candidate in find_candidates(find_project(Path.cwd())):
+        if candidate.hook is None and candidate.obstacle == "trust":
+            with suppress(HookonceError):
+                if any(hook.name == name for hook in load_source(candidate.source).hooks):
+                    return True
+    return False
 
 
 def find_hook(name: str, kind: str, dialect: str | None = None) -> SelectedHook:
@@ -155,21 +152,17 @@ def try_hook(agent: Agent, event: Event, selected_hook: SelectedHook, environmen
     (hook_result,) = run_hooks([selected_hook], event, caller, monotonic() + _TRIAL_TIMEOUT_S, run_and_record)
     call_decision = CallDecision(decision=hook_result.decision, runs=[hook_result.run], gaps=hook_result.gaps)
     response = build_response(CallRequest(agent=agent, native=native, event=event), call_decision)
-    outputs = [_hook_output(result, selected_hook.hook.handler) for result in results] if speaks else []
+    is_module = selected_hook.hook.handler.type == "module"  # whose answer is the result alone
+    answers = [parse_module_result(result) if is_module else result for result in results] if speaks else []
     return Trial(
         stdin=payloads[-1].decode(errors="replace"),
         told=hook_result,
         stderr=b"".join(result.stderr for result in results).decode(errors="replace"),
-        unknown=[key for output in outputs for key in _unknown_keys(output)],
+        unknown=[key for answer in answers for key in _unknown_keys(answer.stdout)],
         skipped=_skip_reason(selected_hook.hook, event),
         reply=response.reply,
         gaps=response.record.gaps,
     )
-
-
-def _hook_output(result: OperationResult, handler: Handler) -> bytes:
-    """What counts as the hook's answer: of a module, the result alone."""
-    return parse_module_result(result).stdout if handler.type == "module" else result.stdout
 
 
 def _unknown_keys(answer: bytes) -> list[str]:

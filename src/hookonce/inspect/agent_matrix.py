@@ -1,9 +1,9 @@
 """Capability matrix of the agents: one sheet for each, derived from its tables and its newest certificate alone."""
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, convert
 from msgspec.structs import replace
 
 from hookonce.agents import canonical_event_of, config_events, point_of
@@ -18,6 +18,11 @@ FailureOutcome = Literal["open", "closed"]
 TOOL_EVENT = "before_tool_execute"  # the event that `crash` and `late` of a table speak about
 
 _POWERS: dict[str, Power] = {"prevent": "prevents", "retry": "retries", "rewrite": "rewrites", "context": "context"}
+# Fields of an agent's tables that its sheet has under the same name.
+_AGENT_FIELDS = ("name", "title", "source", "checked", "proof", "vendor", "quirks")
+_AGENT_TABLES = ("events", "tools", "arguments", "modes")
+_CONFIG_FIELDS = ("language", "borrows", "programs", "matching", "silence", "trust")
+_CONFIG_TABLES = ("files", "reads", "handlers", "ambiguous")
 _TIMEOUT_UNITS = {1: "seconds", 1000: "milliseconds"}
 
 
@@ -134,13 +139,6 @@ class AgentSheet(Struct, frozen=True, kw_only=True):
     config: AgentSetup | None
 
 
-class PointGroup(NamedTuple):
-    """Native events of one agent at which a hook can do the very same."""
-
-    natives: list[str]
-    row: PointRow
-
-
 def build_sheet(
     agent: Agent, event: str | None = None, proofs: Mapping[str, CertificateSummary] = CERTIFICATES
 ) -> AgentSheet:
@@ -151,23 +149,13 @@ def build_sheet(
     if proof is not None:
         claims = list(proof.failed_claims)
         certificate = AgentCertificate(version=proof.version, date=proof.date, contradicted=claims)
-    return AgentSheet(
-        name=agent.name,
-        title=agent.title,
-        source=agent.source,
-        checked=agent.checked,
-        proof=agent.proof,
-        certificate=certificate,
-        vendor=agent.vendor,
-        events=dict(agent.events),
-        tools=dict(agent.tools),
-        arguments={tool: dict(names) for tool, names in agent.arguments.items()},
-        modes=dict(agent.modes),
-        writes_payloads=agent.encodes,
-        quirks=list(agent.quirks),
-        points=[row for row in rows if event in (None, row.canonical)],
-        config=None if agent.config is None else _build_setup(agent.config, rows),
-    )
+    fields = {
+        "certificate": certificate,
+        "writes_payloads": agent.encodes,
+        "points": [row for row in rows if event in (None, row.canonical)],
+        "config": None if agent.config is None else _build_setup(agent.config, rows),
+    }
+    return convert(fields | {name: getattr(agent, name) for name in _AGENT_FIELDS + _AGENT_TABLES}, AgentSheet)
 
 
 def build_rows(agent: Agent) -> list[PointRow]:
@@ -216,22 +204,13 @@ def _failure_outcomes(config: Config, kind: str, point: Point) -> tuple[FailureO
 
 
 def _build_setup(config: Config, rows: list[PointRow]) -> AgentSetup:
-    return AgentSetup(
-        language=config.language,
-        files=dict(config.files),
-        reads={scope: list(files) for scope, files in config.reads.items()},
-        borrows=list(config.borrows),
-        programs=list(config.programs),
-        capabilities={name: name in config.capabilities for name in CAPABILITIES},
-        matching=config.matching,
-        timeouts=_build_timeouts(config),
-        handlers={kind: dict(keys) for kind, keys in config.handlers.items()},
-        failure=_build_failure_policy(config, rows),
-        ambiguous={tool: list(names) for tool, names in config.ambiguous.items()},
-        silence=config.silence,
-        switches=[OffSwitch(file=file, keys=list(keys), value=value) for file, keys, value in config.switches],
-        trust=config.trust,
-    )
+    fields = {
+        "capabilities": {name: name in config.capabilities for name in CAPABILITIES},
+        "timeouts": _build_timeouts(config),
+        "failure": _build_failure_policy(config, rows),
+        "switches": [OffSwitch(file=file, keys=list(keys), value=value) for file, keys, value in config.switches],
+    }
+    return convert(fields | {name: getattr(config, name) for name in _CONFIG_FIELDS + _CONFIG_TABLES}, AgentSetup)
 
 
 def _build_timeouts(config: Config) -> HookTimeouts:
@@ -248,9 +227,9 @@ def _build_failure_policy(config: Config, rows: list[PointRow]) -> FailurePolicy
     return FailurePolicy(crash=config.crash, late=config.on_timeout, switch=switch, open_at=open_events)
 
 
-def group_rows(rows: list[PointRow]) -> list[PointGroup]:
-    """Group rows that differ in nothing but the native name."""
-    groups: dict[bytes, PointGroup] = {}
+def group_rows(rows: list[PointRow]) -> list[tuple[list[str], PointRow]]:
+    """Group rows that differ in nothing but the native name: the names, and one of the rows."""
+    groups: dict[bytes, tuple[list[str], PointRow]] = {}
     for row in rows:
-        groups.setdefault(dump(replace(row, event="")), PointGroup([], row)).natives.append(row.event)
+        groups.setdefault(dump(replace(row, event="")), ([], row))[0].append(row.event)
     return list(groups.values())

@@ -14,9 +14,8 @@ from hookonce.store.query import RecordFilter, time_bound
 from hookonce.store.usage.tokens import load_session_tokens
 from hookonce.vocabulary.events import EVENTS
 
-# Columns of the table, and the fields of a row that they are.
-_COLUMNS = {name: name for name in ("agent", "session", "project")} | {"first_time": "first", "last_time": "last"}
-_COLUMNS |= {name: name for name in ("events", "calls", "refusals")}
+_FIELDS = ("agent", "session", "project", "first", "last", "events", "calls", "refusals")
+_COLUMNS = "agent, session, project, first_time, last_time, events, calls, refusals"
 
 
 class SessionRow(Struct, frozen=True, kw_only=True):
@@ -38,10 +37,10 @@ class SessionRow(Struct, frozen=True, kw_only=True):
 def list_sessions(connection: Connection, query: RecordFilter) -> Iterator[SessionRow]:
     """The sessions that fit; of `last` many only the newest. One counts if it lived between the two times."""
     where, values = _where_clause(query)
-    text = f"SELECT {', '.join(_COLUMNS)} FROM sessions WHERE {where} ORDER BY last_time DESC, session LIMIT ?"  # noqa: S608
+    text = f"SELECT {_COLUMNS} FROM sessions WHERE {where} ORDER BY last_time DESC, session LIMIT ?"  # noqa: S608
     values.append(-1 if query.last is None else query.last)
     for row in reversed(connection.execute(text, values).fetchall()):
-        fields = dict(zip(_COLUMNS.values(), row, strict=True))
+        fields = dict(zip(_FIELDS, row, strict=True))
         tokens = load_session_tokens(connection, fields["agent"], fields["session"]) or {}
         fields |= {name: tokens.get(name) for name in ("input_tokens", "output_tokens")}
         yield SessionRow(**fields, seconds=elapsed_seconds(fields["first"], fields["last"]))

@@ -45,8 +45,6 @@ class Stats(Struct, frozen=True, kw_only=True):
 def build_stats(connection: Connection, span: RollupFilter) -> Stats:
     """Build the statistics of a time span, of one agent or of all."""
     tallies = load_event_counts(connection, span)
-    tools = {name: count for name, count in tallies["tool"].items() if name}
-    decisions = {name or "none": count for name, count in tallies["outcome"].items()}
     return Stats(
         since=span.since,
         until=span.until,
@@ -54,8 +52,8 @@ def build_stats(connection: Connection, span: RollupFilter) -> Stats:
         events=sum(tallies["agent"].values()),
         agents=_sort_counts(tallies["agent"]),
         types=_sort_counts(tallies["type"]),
-        tools=_sort_counts(tools),
-        decisions=_sort_counts(decisions),
+        tools=_sort_counts({name: count for name, count in tallies["tool"].items() if name}),
+        decisions=_sort_counts({name or "none": count for name, count in tallies["outcome"].items()}),
         days=[NamedCount(name=name, events=count) for name, count in sorted(tallies["day"].items())],
         tokens=_sum_tokens(connection, span),
         hooks=load_hook_costs(connection, span) if span.agent is None else None,

@@ -16,7 +16,6 @@ from hookonce.sessions.recorder import Recorder
 from hookonce.store import database
 from hookonce.store.query import EventRow, RecordFilter, select_rows
 from hookonce.store.spool import files, overlay
-from hookonce.store.spool.ingest import IngestResult
 from hookonce.store.writer import Writer, read_chain_head
 
 Notify = Callable[[str], None]
@@ -62,13 +61,13 @@ def ingest_spool(notify: Notify) -> None:
     if not _has_spool():
         return
     try:
-        result = _ingest()
+        damaged_count = _ingest()
     except (sqlite3.Error, OSError, HookonceError) as problem:
         notify(f"the newest events are in no sum and in no session, because the record cannot be written: {problem}")
         return
-    if result.damaged_files:
+    if damaged_count:
         state = "hold lines that were changed; they are kept aside in"
-        notify(f"{result.damaged_files} spool files {state} {files.spool_dir()}")
+        notify(f"{damaged_count} spool files {state} {files.spool_dir()}")
 
 
 def _has_spool() -> bool:
@@ -79,21 +78,18 @@ def _has_spool() -> bool:
     return False
 
 
-def _ingest() -> IngestResult:
-    """A call that is being read in full is waited for, but not for long."""
+def _ingest() -> int:
+    """The number of damaged files. A call that is being read in full is waited for, but not for long."""
     deadline = monotonic() + _FLUSH_TIMEOUT_S
     with Writer(durability=settings.load().durability, lock_timeout_s=_LOCK_TIMEOUT_S) as writer:
         recorder = Recorder(writer, reports_session_start)
         result = recorder.ingest_spool()
+        damaged_count = result.damaged_files
         while result.pending_calls and monotonic() < deadline:
             sleep(_FLUSH_TIMEOUT_S / 10)
-            next_result = recorder.ingest_spool()
-            result = IngestResult(
-                result.new_records + next_result.new_records,
-                result.damaged_files + next_result.damaged_files,
-                next_result.pending_calls,
-            )
-    return result
+            result = recorder.ingest_spool()
+            damaged_count += result.damaged_files
+    return damaged_count
 
 
 def follow_events(query: RecordFilter, notify: Notify) -> Iterator[list[EventRow]]:

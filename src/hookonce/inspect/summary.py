@@ -1,13 +1,14 @@
 """Summary of a record in a few words: what the action was about, what came of it, and why it was refused."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
 from msgspec import Struct
 
 from hookonce.dispatch.prepare import command_of, digest_content
-from hookonce.dispatch.select import CandidateHook, SelectedHook, find_candidates
+from hookonce.dispatch.select import SelectedHook, find_candidates
 from hookonce.errors import HookonceError
 from hookonce.model import Digest, Event, HookRun, Json, Object, Record, Tool, Usage
 from hookonce.vocabulary.tools import ARGUMENTS
@@ -69,9 +70,8 @@ def summarize_in_line(record: Record) -> str:
 
 def record_subject(record: Record) -> str:
     """The command, path, prompt or other text that a record is about; one that was left out is at least measured."""
-    if text := event_subject(record.event) or (
-        describe_usage(record.event.usage) if record.event.type == "after_model" else ""
-    ):
+    usage = describe_usage(record.event.usage) if record.event.type == "after_model" else ""
+    if text := event_subject(record.event) or usage:
         return text
     if record.event.agent == "hookonce" and (action := _own_action(record.event.data)):
         return action
@@ -110,29 +110,22 @@ def describe_usage(usage: Usage | None) -> str:
 
 
 class HookSource(Struct, frozen=True):
-    """The command that ran, the manifest that has it, and the digest that a record has of it."""
+    """The command that ran, and the manifest that has it."""
 
     command: str
     file: Path
-    digest: str
 
 
 def find_hook_source(run: HookRun, project: Path) -> HookSource | None:
     """Find the hook whose digest a run has, if a manifest has it still."""
-    candidates = (source for entry in find_candidates(project) for source in _hook_sources(entry, project))
-    return next((entry for entry in candidates if entry.digest == run.digest), None)
-
-
-def _hook_sources(candidate: CandidateHook, project: Path) -> Iterator[HookSource]:
-    if candidate.hook is None:
-        return
-    folder = project if candidate.source.scope == "project" else candidate.source.path.parent
-    try:
-        selected_hook = SelectedHook(hook=candidate.hook, scope=candidate.source.scope, folder=str(folder))
-        command, digest = command_of(selected_hook), sha256(digest_content(selected_hook)).hexdigest()
-    except HookonceError:
-        return
-    handler = candidate.hook.handler
-    if handler.type == "function":  # what starts it is ours
-        command = f"{Path(folder, handler.file or '')}: {handler.name}"
-    yield HookSource(command, candidate.source.path, digest)
+    for hook, source in ((candidate.hook, candidate.source) for candidate in find_candidates(project)):
+        if hook is None:
+            continue
+        folder = project if source.scope == "project" else source.path.parent
+        selected_hook = SelectedHook(hook=hook, scope=source.scope, folder=str(folder))
+        with suppress(HookonceError):
+            if sha256(digest_content(selected_hook)).hexdigest() == run.digest:
+                is_function = hook.handler.type == "function"  # what starts it is ours
+                function_name = f"{folder / (hook.handler.file or '')}: {hook.handler.name}"
+                return HookSource(function_name if is_function else command_of(selected_hook), source.path)
+    return None

@@ -16,15 +16,8 @@ FLOOR, ECHO, WARM, COLD, PYTHON = "nothing", "echo", "warm", "cold", "python -I 
 WARM_HOOK, WARM_NO_RECORD, WARM_HOOK_NO_RECORD = "warm, a hook", "warm, no record", "warm, a hook, no record"
 WARM_MILLION_ROWS, WARM_DENY = "warm, a million rows", "warm, a hook that refuses"
 COLD_HOOK, PYTHON_CLIENT = "cold, a hook", "twin"
-REPOSITORY_CASES = (
-    ECHO,
-    WARM_NO_RECORD,
-    WARM_HOOK_NO_RECORD,
-    WARM_MILLION_ROWS,
-    WARM_DENY,
-    COLD_HOOK,
-    PYTHON_CLIENT,
-)  # what only benchmarks/latency.py of the repository measures
+# What only benchmarks/latency.py of the repository measures.
+REPOSITORY_CASES = (ECHO, WARM_NO_RECORD, WARM_HOOK_NO_RECORD, WARM_MILLION_ROWS, WARM_DENY, COLD_HOOK, PYTHON_CLIENT)
 
 # What is compared, with a small payload: who, with whom, by which number of how many callers, and what we aim at.
 _RATIO_TARGETS: tuple[tuple[str, str, str, int, float | None], ...] = (
@@ -153,24 +146,19 @@ def build_ratios(rows: list[BenchRow], peers: list[str]) -> list[BenchRatio]:
     """Build the ratios of plain calls; a case that was not measured is left out."""
     rows_by_case = {(row.case, row.callers): row for row in rows if (row.way, row.payload) == (DIRECT, KB)}
     all_ratios = []
-    for case, to, of, callers, aim in (
-        *_RATIO_TARGETS,
-        *((peer, WARM, "p50_ms", 1, _MIN_PEER_RATIO) for peer in peers),
-    ):
+    peer_targets = ((peer, WARM, "p50_ms", 1, _MIN_PEER_RATIO) for peer in peers)
+    for case, to, of, callers, aim in (*_RATIO_TARGETS, *peer_targets):
         own_row, other_row = rows_by_case.get((case, callers)), rows_by_case.get((to, callers))
         if own_row is not None and other_row is not None:
-            value = round(getattr(own_row, of) / getattr(other_row, of), 2)
-            ratio = BenchRatio(case=case, to=to, of=of, callers=callers, value=value)
-            all_ratios.append(_judge_ratio(ratio, aim, wants_large=case in peers or of == "per_second"))
+            ratio = BenchRatio(
+                case=case, to=to, of=of, callers=callers, value=round(getattr(own_row, of) / getattr(other_row, of), 2)
+            )
+            if aim is not None:  # times of ours are to be small, those of a peer to ours and rates large
+                wants_large = case in peers or of == "per_second"
+                is_met = ratio.value >= aim if wants_large else ratio.value <= aim
+                ratio = replace(ratio, aim=aim, bound="least" if wants_large else "most", held=is_met)
+            all_ratios.append(ratio)
     return all_ratios
-
-
-def _judge_ratio(ratio: BenchRatio, aim: float | None, *, wants_large: bool) -> BenchRatio:
-    """A ratio beside what is aimed at: times of ours are to be small, those of a peer to ours and rates large."""
-    if aim is None:
-        return ratio
-    is_met = ratio.value >= aim if wants_large else ratio.value <= aim
-    return replace(ratio, aim=aim, bound="least" if wants_large else "most", held=is_met)
 
 
 def machine_label() -> str:

@@ -56,12 +56,11 @@ def configure(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Convert one configuration; a script written for another agent is wrapped, so that it keeps working."""
     source, target = (None if name == MANIFEST else find_agent(name) for name in (options.source, options.target))
-    adapt = None if options.no_adapt else WrapperOptions(str(paths.client_path()), options.scope)
     conversion = convert(
         _read_document(options.file, source),
         source,
         target,
-        adapt=adapt,
+        adapt=None if options.no_adapt else WrapperOptions(str(paths.client_path()), options.scope),
         on_block=options.on_block,
         beside=_read_side_file(options),
     )

@@ -32,7 +32,9 @@ def configure(parser: ArgumentParser) -> None:
     parser.epilog = _EXAMPLES
     add = parser.add_argument
     add("files", nargs="*", metavar="FILE", help="JSONL, or one JSON document; default: standard input")
-    add("--to", required=True, metavar="NAME", help=_target_help())
+    variants = ", ".join(f"{name}@{variant}" for name in formats.FORMATS for variant in formats.load(name).variants)
+    target_help = f"{', '.join(formats.FORMATS)}; {variants}; or an agent, for payloads as it would send them"
+    add("--to", required=True, metavar="NAME", help=target_help)
     source_help = "an agent or a format, or openhook@legacy; default: identify each line"
     add("--from", dest="source", metavar="NAME", help=source_help)
     add("--event", metavar="NATIVE", help="the event of payloads that do not name it")
@@ -43,11 +45,6 @@ def configure(parser: ArgumentParser) -> None:
     add_flag(parser, "--sign", "sign each event with this machine's key; check verifies it")
     add_max_line_option(parser)
     add_flag(parser, "--strict", "refuse duplicate keys; exit 3 when anything is left out")
-
-
-def _target_help() -> str:
-    variants = [f"{name}@{variant}" for name in formats.FORMATS for variant in formats.load(name).variants]
-    return f"{', '.join(formats.FORMATS)}; {', '.join(variants)}; or an agent, for payloads as it would send them"
 
 
 def run(options: Namespace) -> int:

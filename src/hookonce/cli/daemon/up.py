@@ -23,7 +23,7 @@ from hookonce.client.sandbox_home import SandboxHome
 from hookonce.configure.locations import current_roots
 from hookonce.configure.status import find_agents, install_status
 from hookonce.daemon import control
-from hookonce.demo.replay import ReplayAnswer, list_recordings, load_steps, replay_steps
+from hookonce.demo.replay import list_recordings, load_steps, replay_steps
 from hookonce.diagnose.agent_check import find_blocked_scopes, scope_states
 from hookonce.inspect.summary import summarize_in_line
 from hookonce.model import Object, Stored
@@ -31,6 +31,7 @@ from hookonce.store import database
 from hookonce.store.entry import decode_entry
 from hookonce.store.query import RecordFilter, select_rows
 from hookonce.store.status import load_store_summary
+from hookonce.store.writer import read_chain_head
 
 _POLL_INTERVAL_S = 0.2  # seconds
 _MAX_LINES = 14
@@ -73,8 +74,7 @@ class LiveView:
         self.agents[event.agent] += 1
         self.sessions |= {event.session} if event.session else set()
         self._times.append(monotonic())
-        is_denied = record.decision is not None and record.decision.outcome == "deny"
-        if is_denied and event.derived_from is None:
+        if record.decision is not None and record.decision.outcome == "deny" and event.derived_from is None:
             self.refusals.append(record)
         self.failure_count += event.tool is not None and event.tool.result is not None and event.tool.result.ok is False
         line = format_event_line(record)
@@ -103,8 +103,7 @@ def _last_seq_of(path: Path) -> int:
     if not path.exists():
         return 0
     with closing(database.connect_reader(path)) as connection:
-        seq: int = connection.execute("SELECT seq FROM head").fetchone()[0]
-    return seq
+        return read_chain_head(connection).seq
 
 
 def format_event_line(record: Stored) -> str:
@@ -232,9 +231,9 @@ def _run_demo(deadline: float) -> int:
 
 
 def _play_demo(home: SandboxHome, deadline: float) -> int:
-    steps, answers = load_steps(), list[ReplayAnswer]()
+    steps, times = load_steps(), list[float]()
     replay = replay_steps(home, steps, _STEP_INTERVAL_S, deadline)
-    player = threading.Thread(target=lambda: answers.extend(replay), daemon=True)
+    player = threading.Thread(target=lambda: times.extend(replay), daemon=True)
     live = LiveView(home.path / ".local/share/hookonce/events.db", 0)
     agent_count = pluralize(len(list_recordings()), "agent")
     print(f"playing {pluralize(len(steps), 'step')} of {agent_count} through our client and daemon")
@@ -244,16 +243,16 @@ def _play_demo(home: SandboxHome, deadline: float) -> int:
     def is_over() -> bool:
         if not player.is_alive() and not end_times:
             end_times.append(monotonic())
-        return bool(end_times) and (monotonic() - end_times[0] > _SETTLE_S or live.event_count >= len(answers))
+        return bool(end_times) and (monotonic() - end_times[0] > _SETTLE_S or live.event_count >= len(times))
 
     show_live_view(live, is_over, "hookonce, a demonstration")
     player.join()
     _print_summary(live)
-    times = sorted(answer.seconds for answer in answers)
     if times:
-        print(f"an agent waited {times[len(times) // 2] * 1000:.1f} ms for half of {pluralize(len(times), 'answer')}")
+        half = sorted(times)[len(times) // 2]
+        print(f"an agent waited {half * 1000:.1f} ms for half of {pluralize(len(times), 'answer')}")
     print("Next: hookonce agents · hookonce install --dry-run · hookonce prove")
-    return int(live.event_count < len(answers))
+    return int(live.event_count < len(times))
 
 
 def _print_summary(live: LiveView) -> None:

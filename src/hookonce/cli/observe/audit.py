@@ -123,8 +123,7 @@ def _run_set_aside(options: Namespace) -> None:
     plan = f"put {file} aside, keep its files, and begin a new record with what is proven to be what was written"
     limits = "what retention has removed, and the sums of it, stay in the old one alone"
     require_consent("audit set-aside", f"{damage_text}\n{plan}\n{limits}")
-    quarantine = quarantine_database(damage_text, _show_audit_progress)
-    print_result(options, quarantine, _print_quarantine)
+    print_result(options, quarantine_database(damage_text, _show_audit_progress), _print_quarantine)
 
 
 def _find_damage() -> str | None:

@@ -7,7 +7,7 @@ from hookonce import agents
 from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.messages import pluralize, print_json
 from hookonce.cli._ui.tables import new_table, print_table, single_line_cell
-from hookonce.demo.replay import interleave_sessions, list_recordings
+from hookonce.demo.replay import interleave_sessions, list_recordings, read_session
 from hookonce.errors import UnknownName
 from hookonce.formats.canonical import write
 from hookonce.inspect.query_args import find_agent
@@ -29,7 +29,7 @@ def run(options: Namespace) -> None:
     names = list(dict.fromkeys(find_agent(name).name for name in options.names)) or list_recordings()
     if missing := ", ".join(name for name in names if name not in list_recordings()):
         raise UnknownName(f"no session of {missing} is bundled; there are {', '.join(list_recordings())}")
-    records = list(interleave_sessions(names))
+    records = interleave_sessions(map(read_session, names))
     if options.json:
         print_json(*(write(record)[0] for record in records))
     else:

@@ -69,8 +69,7 @@ def _write_table_row(lines: StreamingTable, record: Stored) -> None:
     outcome = (decision.outcome if decision is not None else None) or ""
     tool = event.tool.name if event.tool is not None else ""
     session = (event.session or "")[:_SESSION_CHARS]
-    summary = summarize_record(record)
-    cells = (format_time(event.time), event.agent, session, event.type, tool, outcome, summary)
+    cells = (format_time(event.time), event.agent, session, event.type, tool, outcome, summarize_record(record))
     lines.add_row(*cells, is_alarm=outcome == "deny")
 
 

@@ -4,7 +4,6 @@ import os
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 from msgspec import to_builtins
 
@@ -27,6 +26,7 @@ from hookonce.diagnose.diagnosis import Diagnosis
 from hookonce.diagnose.self_check import calling_agents, check_manifests, check_settings
 from hookonce.dispatch.pause import pause_end
 from hookonce.inspect.store_access import ingest_spool
+from hookonce.model import Object
 from hookonce.store import status as store_status
 from hookonce.store.spool.files import lost_record_count
 
@@ -39,36 +39,31 @@ def configure(parser: ArgumentParser) -> None:
     config_changes.add_change_options(parser, has_changes=False)
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     """Show which agents call hookonce, what else they run, and where a killed hook lets things pass."""
-    locations, client = current_roots(), paths.client_path()
+    locations, client = current_roots(), str(paths.client_path())
     agents = config_changes.select_agents(options, locations)
-    statuses = [install_status(agent, locations, str(client)) for agent in agents]
-    distrust_reasons = {agent.name: reason for agent in agents if (reason := distrust_reason(agent, locations))}
-    silences = {
-        status.agent: silence
-        for agent, status in zip(agents, statuses, strict=True)
-        if (silence := detect_silence(agent, status, locations, os.environ)) is not None
-    }
-    hindrances = {
-        status.agent: find_blocked_scopes(agent, status, locations, str(client))
-        for agent, status in zip(agents, statuses, strict=True)
-    }
+    statuses = [install_status(agent, locations, client) for agent in agents]
+    pairs = list(zip(agents, statuses, strict=True))
+    silences = [detect_silence(agent, status, locations, os.environ) for agent, status in pairs]
+    hindrances = [find_blocked_scopes(agent, status, locations, client) for agent, status in pairs]
     with ThreadPoolExecutor() as pool:
         versions = list(pool.map(lambda status: program_version(status.program) if status.program else None, statuses))
     if options.json:
-        _print_json(statuses, versions, distrust_reasons, silences, hindrances)
-        return 0
+        reasons = [distrust_reason(agent, locations) or None for agent in agents]
+        facts = zip(versions, reasons, silences, hindrances, strict=True)
+        _print_json([to_builtins(status) | _agent_facts(*row) for status, row in zip(statuses, facts, strict=True)])
+        return
     if (end := pause_end()) is not None:
         print(f"paused until {end}: no hook is asked before that; hookonce resume ends it")
     output = new_table("agent", "version", "user", "project", "other hooks", "hook crashes", "hook is late")
-    for status, version in zip(statuses, versions, strict=True):
-        states = scope_states(status, hindrances[status.agent])
+    for status, version, blocked_scopes in zip(statuses, versions, hindrances, strict=True):
+        states = scope_states(status, blocked_scopes)
         shown_states = (states.get("user", "-"), states.get("project", "-"))
         output.add_row(status.agent, version or "-", *shown_states, str(len(status.foreign)), status.crash, status.late)
     print_table(output)
-    for status in statuses:
-        _print_details(status, hindrances[status.agent], silences.get(status.agent))
+    for status, blocked_scopes, silence in zip(statuses, hindrances, silences, strict=True):
+        _print_details(status, blocked_scopes, silence)
     for finding in [*check_settings(), *_hook_findings(locations)]:
         print(f"{finding.kind}: {finding.message}")
     ingest_spool(warn)
@@ -79,7 +74,6 @@ def run(options: Namespace) -> int:
     _print_record_state(store_status.load_store_summary(), ((daemon_status or {}).get("store") or {}).get("problem"))
     _print_alarms(store_status.load_alarms())
     print("open: the action goes on as if there were no hook; closed: it is refused")
-    return 0
 
 
 def _print_record_state(summary: store_status.StoreSummary, store_problem: str | None) -> None:
@@ -106,9 +100,8 @@ def _print_alarms(alarms: store_status.Alarms) -> None:
     parts += [f"{alarms.suspected} of them suspected"] if alarms.suspected else []
     parts += [pluralize(alarms.loops, "retry loop")] if alarms.loops else []
     print(f"ALARM: {', '.join(parts)} in the last 24 hours, the last one of {last.agent} at {last.time}")
-    for kind in (store_status.VIOLATION_EVENT,) * bool(alarms.violations) + (store_status.LOOP_EVENT,) * bool(
-        alarms.loops
-    ):
+    counts = {store_status.VIOLATION_EVENT: alarms.violations, store_status.LOOP_EVENT: alarms.loops}
+    for kind in filter(counts.get, counts):
         print(f"  hookonce events --type {kind} --since 24h")
 
 
@@ -144,32 +137,26 @@ def _finding_object(finding: Diagnosis) -> dict[str, str | None]:
     return {"kind": finding.kind, "message": finding.message, "path": finding.path}
 
 
-def _print_json(
-    statuses: list[InstallStatus],
-    versions: list[str | None],
-    distrust_reasons: dict[str, str],
-    silences: dict[str, AgentSilence],
-    hindrances: dict[str, list[BlockedScope]],
-) -> None:
+def _agent_facts(
+    version: str | None, reason: str | None, silence: AgentSilence | None, hindrances: list[BlockedScope]
+) -> Object:
+    return {"version": version, "no_hooks_because": reason, "silent": silence, "hindered": hindrances}
+
+
+def _print_json(agent_objects: list[Object]) -> None:
+    ingest_spool(warn)
     client = paths.client_path()
-    agent_objects: list[Any] = [
-        to_builtins(status)
-        | {"version": version, "no_hooks_because": distrust_reasons.get(status.agent)}
-        | {"silent": to_builtins(silences.get(status.agent)), "hindered": to_builtins(hindrances[status.agent])}
-        for status, version in zip(statuses, versions, strict=True)
-    ]
-    document: dict[str, Any] = {
+    document = {
         "hookonce": __version__,
         "client": {"path": str(client), "there": client.exists()},
         "agents": agent_objects,
+        "paused_until": pause_end(),
+        "unanswered": read_missed_calls(),
+        "lost_records": lost_record_count(),
+        "record": store_status.load_store_summary(),
+        "alarms": store_status.load_alarms(),
+        "daemon": control.query_status(),
+        "settings": [_finding_object(finding) for finding in check_settings()],
+        "manifests": [_finding_object(finding) for finding in _hook_findings(current_roots())],
     }
-    ingest_spool(warn)
-    document["paused_until"] = pause_end()
-    document["unanswered"] = to_builtins(read_missed_calls())
-    document["lost_records"] = lost_record_count()
-    document["record"] = to_builtins(store_status.load_store_summary())
-    document["alarms"] = to_builtins(store_status.load_alarms())
-    document["daemon"] = control.query_status()
-    document["settings"] = [_finding_object(finding) for finding in check_settings()]
-    document["manifests"] = [_finding_object(finding) for finding in _hook_findings(current_roots())]
     print_json(document)

@@ -3,6 +3,7 @@
 import os
 import sqlite3
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from heapq import heappop, heappush
 from pathlib import Path
 
@@ -78,25 +79,18 @@ def _newest_file(folder: Path, suffix: str) -> tuple[float, str] | None:
     newest: tuple[float, str] | None = None
     remaining, queue = _MAX_ENTRIES, [(0.0, str(folder))]
     while queue and remaining > 0:
-        for entry in _scan_folder(heappop(queue)[1])[:remaining]:
+        entries: list[os.DirEntry[str]] = []
+        with suppress(OSError), os.scandir(heappop(queue)[1]) as iterator:
+            entries = list(iterator)
+        for entry in entries[:remaining]:
             remaining -= 1
-            try:
+            with suppress(OSError):  # just taken away
                 modified_at = entry.stat(follow_symlinks=False).st_mtime
                 if entry.is_dir(follow_symlinks=False):
                     heappush(queue, (-modified_at, entry.path))
                 elif entry.name.endswith(suffix) and (newest is None or modified_at > newest[0]):
                     newest = modified_at, entry.path
-            except OSError:
-                continue  # just taken away
     return newest
-
-
-def _scan_folder(folder: str) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as entries:
-            return list(entries)
-    except OSError:
-        return []
 
 
 def _time_text(moment: float) -> str:

@@ -47,10 +47,9 @@ def command_faults(command: str, scope: str) -> Iterator[tuple[str, str]]:
 def _program_word(command: str) -> str:
     """The first word, unless a shell would expand or assign it."""
     try:
-        words = split(command)
+        word = next(iter(split(command)), "")
     except ValueError:
-        words = []
-    word = words[0] if words else ""
+        return ""
     if any(letter in word for letter in "$`=(&|;"):
         return ""
     return str(paths.home() / word[2:]) if word.startswith("~/") else word
@@ -67,11 +66,7 @@ def missing_scripts(file: Path, document: Object) -> Iterator[Problem]:
     """Scripts that a manifest names and that are not there, seen from where the file lies."""
     folder, _ = _manifest_place(file)
     for index, hook in enumerate(document["hooks"]):
-        handler = hook["handler"]
-        if handler["type"] != "command":
-            continue
-        command_handler = Handler(type="command", command=handler["command"], platform=handler.get("platform") or {})
-        word = _program_word(resolve_command(folder, Hook(event=hook["event"], handler=command_handler), "project"))
+        word = _program_word(resolve_command(folder, parse_hook(hook), "project"))
         if word.startswith("/") and not Path(word).exists():
             yield f"$.hooks[{index}].handler.command", f"cannot run: {word} does not exist"
 
@@ -88,17 +83,6 @@ def remote_obstacles(handler: Handler, environment: Mapping[str, str]) -> Iterat
                 yield from command_faults(operation.command, "user")
     except HookonceError as problem:
         yield "model" if handler.type in MODEL_HANDLER_TYPES else "http", f"cannot run: {problem}"
-
-
-def function_obstacles(handler: Handler, folder: Path) -> Iterator[tuple[str, str]]:
-    """What keeps a function from being called, as a kind and a sentence; its file is parsed, never run."""
-    if handler.type != "function":
-        return
-    file = folder / (handler.file or "")
-    try:
-        _check_source(file, _parse_source(file), handler.name)
-    except HookonceError as problem:
-        yield "function", f"cannot run: {problem}"
 
 
 def _parse_source(file: Path) -> ast.Module:
@@ -150,8 +134,13 @@ def _bound_names(node: ast.AST) -> Iterator[str]:
 
 
 def code_obstacles(handler: Handler, folder: Path, scope: Scope) -> Iterator[tuple[str, str]]:
-    """What keeps a function or a module from being called, as a kind and a sentence."""
-    yield from function_obstacles(handler, folder)
+    """What keeps a function or a module from being called, as a kind and a sentence; files are parsed, never run."""
+    if handler.type == "function":
+        file = folder / (handler.file or "")
+        try:
+            _check_source(file, _parse_source(file), handler.name)
+        except HookonceError as problem:
+            yield "function", f"cannot run: {problem}"
     yield from module_hook.find_obstacles(handler, folder, scope)
 
 

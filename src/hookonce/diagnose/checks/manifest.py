@@ -28,7 +28,10 @@ def unknown_words(document: Any) -> Iterator[Problem]:
         yield from _unknown_keys(hook, _HOOK_KEYS, path, "a hook")
         if type(hook) is dict:
             yield from _unknown_keys(hook.get("handler"), _HANDLER_KEYS, f"{path}.handler", "a handler")
-            yield from _unknown_dialect(hook.get("dialect"), f"{path}.dialect")
+            dialect = hook.get("dialect")
+            if type(dialect) is str and dialect not in _DIALECTS:
+                hint = suggest_name(dialect, _DIALECTS)
+                yield f"{path}.dialect", f"nobody speaks the dialect {dialect!r}, the hook would fail{hint}"
 
 
 def _unknown_keys(node: Any, known_keys: Collection[str], path: str, owner: str) -> Iterator[Problem]:
@@ -37,26 +40,17 @@ def _unknown_keys(node: Any, known_keys: Collection[str], path: str, owner: str)
             yield f"{path}.{key}", f"{owner} has no such key, it does nothing{suggest_name(key, known_keys)}"
 
 
-def _unknown_dialect(name: Any, path: str) -> Iterator[Problem]:
-    if type(name) is str and name not in _DIALECTS:
-        yield path, f"nobody speaks the dialect {name!r}, the hook would fail{suggest_name(name, _DIALECTS)}"
-
-
 def event_problem(event: str) -> str | None:
     """Why a hook for this event never runs, and what was probably meant; None if some agent may call it."""
     canonical_names = _canonical_by_native()
     if event.startswith("vendor.") or event in canonical_names.values():
         return None
-    hint = _event_hint(event, canonical_names).removeprefix("; ")
-    return f"no agent calls this event; the hook never runs{hint and f' ({hint})'}"
-
-
-def _event_hint(event: str, canonical_names: dict[str, str]) -> str:
-    """A canonical event that we only derive is no slip."""
-    if event in EVENTS:
-        return ""
-    canonical = canonical_names.get(event)
-    return suggest_name(event, canonical_names.values()) if canonical is None else f"did you mean {canonical}?"
+    hint = ""
+    if event in canonical_names:
+        hint = f" (did you mean {canonical_names[event]}?)"
+    elif event not in EVENTS and (suggestion := suggest_name(event, canonical_names.values())):
+        hint = f" ({suggestion.removeprefix('; ')})"  # an event that we only derive is no slip
+    return f"no agent calls this event; the hook never runs{hint}"
 
 
 def event_problems(document: Any) -> list[Problem]:

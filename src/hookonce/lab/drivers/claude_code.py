@@ -5,7 +5,6 @@ from hookonce.lab.drivers import Driver, ExtraRun, RunEnv
 from hookonce.lab.fakes.scenarios import MCP_SERVER, scenario_marker
 
 _ALLOWED_TOOLS = f"Bash,Write,Edit,Read,WebFetch,Agent,Task,mcp__{MCP_SERVER}__echo"
-_INTERACTIVE = "comes only where a person sits at a terminal"
 _COMMAND_FILE = ".claude/commands/lab.md"  # a command of the project, which stands for a prompt
 
 
@@ -16,8 +15,8 @@ def _write_settings(env: RunEnv) -> None:
     env.home.joinpath(".claude/settings.json").write_bytes(dump({"skipWebFetchPreflight": True}))
 
 
-def _command(env: RunEnv) -> list[str]:
-    return [*_command_without_tools(env), "--allowedTools", _ALLOWED_TOOLS]
+def _command(env: RunEnv, prompt: str | None = None) -> list[str]:
+    return [*_command_without_tools(env, prompt), "--allowedTools", _ALLOWED_TOOLS]
 
 
 def _command_without_tools(env: RunEnv, prompt: str | None = None) -> list[str]:
@@ -43,7 +42,7 @@ DRIVER = Driver(
         "agent": {"subagent_type": "general-purpose", "run_in_background": False},
     },
     unreachable={
-        "fires:Notification": _INTERACTIVE,
+        "fires:Notification": "comes only where a person sits at a terminal",
         "fires:PermissionDenied": "comes only from its own classifier of commands",
     },
     extra_runs=(
@@ -53,7 +52,7 @@ DRIVER = Driver(
         ExtraRun(scenario="talk", command=lambda env: [*_command(env), "--init"], files={"CLAUDE.md": "Be short.\n"}),
         ExtraRun(
             scenario="talk",
-            command=lambda env: [*_command_without_tools(env, "/lab"), "--allowedTools", _ALLOWED_TOOLS],
+            command=lambda env: _command(env, "/lab"),
             files={_COMMAND_FILE: scenario_marker("talk", "claude-code", "{dir}")},
         ),
         ExtraRun(scenario="tasks"),

@@ -25,24 +25,18 @@ def _write_settings(env: RunEnv) -> None:
     (folder / "global-settings.json").write_bytes(dump(global_settings))
 
 
-def _environment(_env: RunEnv) -> dict[str, str]:
-    """Without its hub, a daemon on a fixed port that the first run would start for the ones after it."""
-    return {"CLINE_NO_AUTO_UPDATE": "1", "CLINE_SESSION_BACKEND_MODE": "local"}
-
-
 DRIVER = Driver(
     agent="cline",
     version="3.0.65",
     program="@cline/cli-{platform}/bin/cline",
     prepare=_write_settings,
     command=lambda env: [str(env.program), "--json", env.prompt],
-    environment=_environment,
+    # Without its hub, a daemon on a fixed port that the first run would start for the ones after it.
+    environment=lambda _: {"CLINE_NO_AUTO_UPDATE": "1", "CLINE_SESSION_BACKEND_MODE": "local"},
     tool_calls={
         "shell": lambda arguments, _: ModelToolCall("run_commands", {"commands": [arguments["command"]]}),
         "file_read": lambda arguments, _: ModelToolCall("read_files", {"files": [{"path": arguments["path"]}]}),
-        "file_write": lambda arguments, _: ModelToolCall(
-            "editor", {"path": arguments["path"], "new_text": arguments["content"]}
-        ),
+        "file_write": lambda words, _: ModelToolCall("editor", {"path": words["path"], "new_text": words["content"]}),
         "web_fetch": lambda arguments, _: ModelToolCall("fetch_web_content", {"requests": [arguments]}),
     },
     extra_arguments={"agent": {"systemPrompt": "You work for the lab."}},

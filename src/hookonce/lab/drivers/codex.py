@@ -30,7 +30,6 @@ stream_max_retries = 0
 command = {program}
 args = {arguments}
 """
-_INTERRUPT_NOTE = "comes when a person interrupts a turn"
 _COMPACT_NOTE = "comes only when a long conversation is shortened, or a program asks its app server for that"
 
 
@@ -42,13 +41,8 @@ def _write_settings(env: RunEnv) -> None:
     (folder / "config.toml").write_text(settings, encoding="utf-8")
 
 
-def _command(env: RunEnv) -> list[str]:
-    return [str(env.program), "exec", "--json", "--skip-git-repo-check", env.prompt]
-
-
-def _sandbox_command(env: RunEnv) -> list[str]:
-    """Where tools of MCP servers need an approval that nobody can give, unless a hook does."""
-    return [*_command(env)[:-1], "-c", 'sandbox_mode="workspace-write"', env.prompt]
+def _command(env: RunEnv, *options: str) -> list[str]:
+    return [str(env.program), "exec", "--json", "--skip-git-repo-check", *options, env.prompt]
 
 
 def _shell_call(arguments: Object, conversation: Conversation) -> ModelToolCall:
@@ -57,11 +51,6 @@ def _shell_call(arguments: Object, conversation: Conversation) -> ModelToolCall:
     if "shell_command" in conversation.tools:
         return ModelToolCall("shell_command", {"command": arguments["command"]})
     return ModelToolCall("shell", {"command": ["sh", "-c", arguments["command"]]})
-
-
-def _read_call(arguments: Object, conversation: Conversation) -> ModelToolCall:
-    """There is no tool for reading: models do it with a command."""
-    return _shell_call({"command": f"cat {quote(arguments['path'])}"}, conversation)
 
 
 def _write_call(arguments: Object, conversation: Conversation) -> ModelToolCall:
@@ -90,17 +79,21 @@ DRIVER = Driver(
     environment=lambda env: {"LAB_KEY": "no-key", "CODEX_HOME": str(env.home / ".codex")},
     tool_calls={
         "shell": _shell_call,
-        "file_read": _read_call,
+        # There is no tool for reading: models do it with a command.
+        "file_read": lambda words, talk: _shell_call({"command": f"cat {quote(words['path'])}"}, talk),
         "file_write": _write_call,
         "file_edit": _edit_call,
         "agent": lambda words, _: ModelToolCall("spawn_agent", {"message": words["prompt"]}, "multi_agent_v1"),
         "mcp": lambda arguments, _: ModelToolCall("echo", arguments, f"mcp__{MCP_SERVER}"),
     },
     unreachable={
-        "fires:Interrupt": _INTERRUPT_NOTE,
+        "fires:Interrupt": "comes when a person interrupts a turn",
         "fires:PreCompact": _COMPACT_NOTE,
         "fires:PostCompact": _COMPACT_NOTE,
     },
-    extra_runs=(ExtraRun(scenario="refuse-mcp", command=_sandbox_command),),
+    # In its sandbox tools of MCP servers need an approval that nobody can give, unless a hook does.
+    extra_runs=(
+        ExtraRun(scenario="refuse-mcp", command=lambda env: _command(env, "-c", 'sandbox_mode="workspace-write"')),
+    ),
     expected_events=frozenset({"PermissionRequest"}),
 )

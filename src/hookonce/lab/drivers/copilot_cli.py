@@ -17,18 +17,6 @@ def _command_without_tools(env: RunEnv) -> list[str]:
     return [str(env.program), "-p", env.prompt, "--no-auto-update"]
 
 
-def _environment(env: RunEnv) -> dict[str, str]:
-    return {
-        "COPILOT_PROVIDER_BASE_URL": f"{env.url}/v1",
-        "COPILOT_PROVIDER_API_KEY": "no-key",
-        "COPILOT_PROVIDER_TYPE": "openai",
-        "COPILOT_MODEL": "scripted",
-        "COPILOT_OFFLINE": "true",
-        "COPILOT_AUTO_UPDATE": "false",
-        "XDG_CACHE_HOME": str(env.cache),  # the program unpacks itself there
-    }
-
-
 DRIVER = Driver(
     agent="copilot-cli",
     version="1.0.102",
@@ -38,7 +26,15 @@ DRIVER = Driver(
         *_command_without_tools(env),
         *(word for name in _ALLOWED_TOOLS for word in ("--allow-tool", name)),
     ],
-    environment=_environment,
+    environment=lambda env: {
+        "COPILOT_PROVIDER_BASE_URL": f"{env.url}/v1",
+        "COPILOT_PROVIDER_API_KEY": "no-key",
+        "COPILOT_PROVIDER_TYPE": "openai",
+        "COPILOT_MODEL": "scripted",
+        "COPILOT_OFFLINE": "true",
+        "COPILOT_AUTO_UPDATE": "false",
+        "XDG_CACHE_HOME": str(env.cache),  # the program unpacks itself there
+    },
     extra_arguments={
         "shell": {"description": "a command of the lab"},
         "agent": {"agent_type": "general-purpose", "name": "lab"},

@@ -24,25 +24,20 @@ def _write_settings(env: RunEnv) -> None:
     env.home.joinpath(".factory/mcp.json").write_bytes(dump({"mcpServers": {MCP_SERVER: server}}))
 
 
-def _environment(env: RunEnv) -> dict[str, str]:
-    """Sub-agents are started as `droid`, so that has to be found."""
-    return {
-        "PATH": f"{env.program.parent}:/usr/local/bin:/usr/bin:/bin",
-        "FACTORY_AIRGAP_ENABLED": "true",
-        "FACTORY_API_BASE_URL": env.url,
-        "FACTORY_TELEMETRY_INGEST_BASE_URL": f"{env.url}/telemetry",
-        "FACTORY_DROID_AUTO_UPDATE_ENABLED": "false",
-        "FACTORY_DISABLE_KEYRING": "true",
-    }
-
-
 DRIVER = Driver(
     agent="factory-droid",
     version="0.215.0",
     program="@factory/cli-{platform}/bin/droid",
     prepare=_write_settings,
     command=lambda env: [str(env.program), "exec", "--auto", "high", "--model", f"custom:{_MODEL}", env.prompt],
-    environment=_environment,
+    environment=lambda env: {
+        "PATH": f"{env.program.parent}:/usr/local/bin:/usr/bin:/bin",  # sub-agents are started as `droid`
+        "FACTORY_AIRGAP_ENABLED": "true",
+        "FACTORY_API_BASE_URL": env.url,
+        "FACTORY_TELEMETRY_INGEST_BASE_URL": f"{env.url}/telemetry",
+        "FACTORY_DROID_AUTO_UPDATE_ENABLED": "false",
+        "FACTORY_DISABLE_KEYRING": "true",
+    },
     extra_arguments={
         "shell": {"riskLevelReason": "a command of the lab", "riskLevel": "low"},
         "agent": {"subagent_type": "worker"},

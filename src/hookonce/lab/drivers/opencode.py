@@ -13,7 +13,7 @@ _DISABLED_FEATURES = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLU
 def _write_settings(env: RunEnv) -> None:
     folder = env.home / ".config/opencode"
     folder.mkdir(parents=True)
-    _temp_folder(env).mkdir()
+    (env.home / "tmp").mkdir()
     (folder / "opencode.json").write_bytes(dump(_settings(env)))
     _write_plugin_packages(folder)
 
@@ -46,10 +46,6 @@ def _write_plugin_packages(folder: Path) -> None:
     (folder / "node_modules").mkdir()
 
 
-def _temp_folder(env: RunEnv) -> Path:
-    return env.home / "tmp"
-
-
 DRIVER = Driver(
     agent="opencode",
     version="1.18.33",
@@ -57,7 +53,7 @@ DRIVER = Driver(
     prepare=_write_settings,
     command=lambda env: [str(env.program), "run", "--auto", env.prompt],
     environment=lambda env: (
-        {f"OPENCODE_DISABLE_{name}": "true" for name in _DISABLED_FEATURES} | {"TMPDIR": str(_temp_folder(env))}
+        {f"OPENCODE_DISABLE_{name}": "true" for name in _DISABLED_FEATURES} | {"TMPDIR": str(env.home / "tmp")}
     ),
     extra_arguments={"shell": {"description": "a command of the lab"}, "agent": {"subagent_type": "general"}},
     unreachable={

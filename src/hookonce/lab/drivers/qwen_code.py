@@ -30,16 +30,6 @@ def _prompt_command(env: RunEnv, prompt: str) -> list[str]:
     return [*program, "-p", prompt, "-o", "json", "--approval-mode", "yolo"]
 
 
-def _environment(env: RunEnv) -> dict[str, str]:
-    return dict.fromkeys(_PROXIES, "") | {
-        "OPENAI_API_KEY": "no-key",
-        "OPENAI_BASE_URL": f"{env.url}/v1",
-        "OPENAI_MODEL": "scripted",
-        "QWEN_CODE_NO_RELAUNCH": "true",
-        "NODE_COMPILE_CACHE": str(env.cache / "compiled"),
-    }
-
-
 def _todo_call(subject: str, status: str) -> ModelToolCall:
     return ModelToolCall("todo_write", {"todos": [{"id": "1", "content": subject, "status": status}]})
 
@@ -55,7 +45,14 @@ DRIVER = Driver(
     min_node_version=22,
     prepare=_write_settings,
     command=lambda env: _prompt_command(env, env.prompt),
-    environment=_environment,
+    environment=lambda env: {
+        **dict.fromkeys(_PROXIES, ""),
+        "OPENAI_API_KEY": "no-key",
+        "OPENAI_BASE_URL": f"{env.url}/v1",
+        "OPENAI_MODEL": "scripted",
+        "QWEN_CODE_NO_RELAUNCH": "true",
+        "NODE_COMPILE_CACHE": str(env.cache / "compiled"),
+    },
     tool_calls={
         "TaskCreate": lambda arguments, _: _todo_call(str(arguments["subject"]), "in_progress"),
         "TaskUpdate": lambda _arguments, _: _todo_call("A task", "completed"),

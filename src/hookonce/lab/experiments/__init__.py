@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from hookonce.lab.experiments import decisions, failing, fires, here, scripted, transparent
+from hookonce.lab.experiments import decisions, failing, fires, here, transparent
+from hookonce.lab.fakes.scenarios import DENIABLE_STEPS
 from hookonce.lab.prove.bench import Bench
 from hookonce.lab.prove.certificate import Claim
 
@@ -24,12 +25,12 @@ def _single_claim(name: str, claim: str, try_claim: Callable[[Bench], Claim]) ->
 EXPERIMENTS = (
     _single_claim("transparent", "transparent", transparent.try_transparency),
     Experiment("fires", fires.claim_names, fires.run_experiment),
-    Experiment("denied", decisions.deny_claim_names, decisions.try_denials),
+    Experiment("denied", lambda _bench: [f"deny:{step}" for step in DENIABLE_STEPS], decisions.try_denials),
     _single_claim("asked", "ask", decisions.try_ask),
     _single_claim("rewritten", "rewrite", decisions.try_rewrite),
     _single_claim("prompt", "prompt", decisions.try_denied_prompt),
     _single_claim("stops", "stop", decisions.try_denied_stop),
     Experiment("failing", failing.claim_names, failing.run_experiment),
-    _single_claim("scripted", "claude-script", scripted.try_claude_script),
+    _single_claim("scripted", "claude-script", decisions.try_claude_script),
     Experiment("here", here.claim_names, here.run_experiment),
 )

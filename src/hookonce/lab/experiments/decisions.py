@@ -1,9 +1,13 @@
-"""Experiments about decisions: deny, ask, rewrite, a denied prompt, a denied stop."""
+"""Experiments about decisions: deny, ask, rewrite, a denied prompt, a denied stop, a script for another agent."""
 
+import shlex
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 from hookonce.agents import config_event_of, point_of
 from hookonce.dispatch.stop_limit import MAX_REFUSALS
+from hookonce.lab.fakes import claude_hook
 from hookonce.lab.fakes.scenarios import DENIABLE_STEPS, FILE_SECRET, SCENARIOS
 from hookonce.lab.prove.bench import Bench
 from hookonce.lab.prove.certificate import Claim, judge_claim
@@ -11,6 +15,7 @@ from hookonce.lab.prove.run import (
     AgentRun,
     describe_end,
     events_of_type,
+    find_conversations,
     is_complete,
     is_hook_asked,
     is_text_sent,
@@ -45,12 +50,8 @@ _EFFECTS: dict[str, tuple[str, str, Callable[[AgentRun], bool]]] = {
     "mcp": ("the server was called", "the server was not called", lambda run: bool(run.mcp_calls)),
     "agent": ("the sub-agent worked", "no sub-agent worked", lambda run: "sub.txt" in run.files),
 }
+_MIN_REQUESTS = 2  # after which the model has asked for the removal
 _STOP_REASON = "the lab wants one more turn"
-
-
-def deny_claim_names(_bench: Bench) -> list[str]:
-    """A claim for each kind of tool call."""
-    return [f"deny:{step_name}" for step_name in DENIABLE_STEPS]
 
 
 def try_denials(bench: Bench) -> list[Claim]:
@@ -151,6 +152,26 @@ def try_denied_stop(bench: Bench) -> Claim:
     reason_text = f"{'with' if is_reason_sent else 'without'} the reason"
     evidence = f"asked {count} times, went on {reason_text}; {describe_end(run)}"
     return judge_claim("stop", evidence, holds=count == MAX_REFUSALS + 1 and is_reason_sent and run.code == 0)
+
+
+def try_claude_script(bench: Bench) -> Claim:
+    """A hook script written for Claude Code stops `rm -rf` on every agent, unchanged, and no harmless command."""
+    command = shlex.join([sys.executable, "-I", "-S", str(Path(claude_hook.__file__).resolve())])
+    hook: Object = {"event": "before_tool_execute", "blocking": True, "dialect": "claude-code"}
+    hook["handler"] = {"type": "command", "command": command, "timeout": 10}
+    run = bench.play("remove", hooks=lambda _folder: [hook])
+    if "victim/kept.txt" not in run.files:
+        return Claim("claude-script", "contradicted", "the folder is gone")
+    if "before.txt" not in run.files:
+        evidence = f"the harmless command did not run either ({summarize_run(run)})"
+        return Claim("claude-script", "contradicted", evidence)
+    is_reason_sent, ends_on_refusal = is_text_sent(run, claude_hook.REASON), bench.driver.ends_on_refusal
+    ran_to_end = is_complete(run, ends_on_refusal=ends_on_refusal) and len(find_conversations(run)) >= _MIN_REQUESTS
+    if not ran_to_end or not (is_reason_sent or ends_on_refusal):
+        evidence = f"the folder is still there, but not for the script's reason ({summarize_run(run)})"
+        return Claim("claude-script", "contradicted", evidence)
+    reason_note = "the model was told why" if is_reason_sent else "the run was over"
+    return Claim("claude-script", "held", f"the folder is still there, and {reason_note}; the harmless command ran")
 
 
 def _play_with_rule(bench: Bench, scenario: str, rule: Object) -> AgentRun:

@@ -21,6 +21,7 @@ from hookonce.vocabulary.names import AGENT_ALIASES, suggest_name
 
 __all__ = ["AgentDownload", "Unavailable", "fetch_agents", "plan_downloads"]
 
+DownloadState = Literal["fetched", "unchecked", "missing"]
 Progress = Callable[[str], object]
 _SCRATCH_PREFIX = ".fetching-"
 _DISK_FACTOR = 1.5  # of what lands on the disk: npm keeps the archives in a cache of its own
@@ -34,7 +35,7 @@ class AgentDownload(Struct, frozen=True, kw_only=True):
     agent: str
     version: str
     megabytes: int
-    state: Literal["fetched", "unchecked", "missing"]
+    state: DownloadState
     folder: str
 
 
@@ -62,9 +63,8 @@ def _resolve_name(name: str) -> str:
 
 def _download_state(name: str, version: str) -> AgentDownload:
     folder, megabytes = programs.version_folder(name, version), pins.find_download(name, version).megabytes
-    state: Literal["fetched", "unchecked", "missing"] = "fetched"
-    if not programs.is_complete(name, version):
-        state = "unchecked" if (folder / programs.MODULES).is_dir() else "missing"
+    is_there, is_complete = (folder / programs.MODULES).is_dir(), programs.is_complete(name, version)
+    state: DownloadState = "fetched" if is_complete else "unchecked" if is_there else "missing"
     return AgentDownload(agent=name, version=version, megabytes=megabytes, state=state, folder=str(folder))
 
 
@@ -72,8 +72,7 @@ def fetch_agents(names: Sequence[str], versions: Sequence[str] = (), progress: P
     """Fetch what is missing; a problem with one version does not stop the others."""
     problems = []
     with _fetch_lock(progress):
-        missing_downloads = [download for download in plan_downloads(names, versions) if download.state != "fetched"]
-        for download in missing_downloads:
+        for download in [one for one in plan_downloads(names, versions) if one.state != "fetched"]:
             try:
                 _fetch_download(download, progress)
             except Unreachable:
@@ -118,13 +117,10 @@ def _fetch_download(download: AgentDownload, progress: Progress) -> None:
     marker = programs.marker_text(download.agent, download.version)
     (version_folder / programs.MARKER).write_text(marker, encoding="utf-8")
     duration_text = f"fetched in {monotonic() - start_time:.0f} s" if is_missing else "was there already"
-    progress(f"{download.agent} {download.version}: {duration_text}; {_checksum_note(pinned_packages)}")
-
-
-def _checksum_note(pinned_packages: list[NpmPackage]) -> str:
-    if all(package.integrity for package in pinned_packages):
-        return "its checksums are the pinned ones"
-    return f"its checksums for {programs.npm_platform()} are not pinned, only the registry's word for them"
+    checksum_note = "its checksums are the pinned ones"
+    if not all(package.integrity for package in pinned_packages):
+        checksum_note = f"its checksums for {programs.npm_platform()} are not pinned, only the registry's word for them"
+    progress(f"{download.agent} {download.version}: {duration_text}; {checksum_note}")
 
 
 def _check_disk_space(download: AgentDownload) -> None:

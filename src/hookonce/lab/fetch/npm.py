@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from shutil import which
 
-from hookonce.base.jsontext import dump, load
+from hookonce.base.jsontext import as_dict, drop_none, dump, load
 from hookonce.errors import HookonceError
 from hookonce.lab.fetch.pins import NpmPackage
 from hookonce.model import Object
@@ -37,8 +37,8 @@ class Unreachable(Unavailable):
 def find_npm() -> str:
     """Where npm is."""
     if (npm_path := which("npm")) is None:
-        hint = "install Node.js, which brings npm, and try again"
-        raise Unreachable(f"npm is not on the path, so no agent can be fetched; {hint}")
+        message = "npm is not on the path, so no agent can be fetched"
+        raise Unreachable(f"{message}; install Node.js, which brings npm, and try again")
     return npm_path
 
 
@@ -49,22 +49,18 @@ def install_packages(folder: Path, packages: Sequence[NpmPackage]) -> None:
         for package in packages
     }
     (folder / "package.json").write_bytes(dump({"private": True, "dependencies": dependencies}))
-    (folder / "package-lock.json").write_bytes(dump(_build_lock(dependencies, packages)))
+    rows = {f"node_modules/{package.name}": _lock_row(package) for package in packages}
+    lock = {"lockfileVersion": 3, "requires": True, "packages": {"": {"dependencies": dependencies}, **rows}}
+    (folder / "package-lock.json").write_bytes(dump(lock))
     command = [find_npm(), *_CI_OPTIONS, *_QUIET_OPTIONS, *_RETRY_OPTIONS]
     _run_npm(command, folder, f"{packages[0].real} {packages[0].version}")
     if problems := find_faults(folder, packages):
         raise Unavailable(f"what npm has fetched is not what is pinned: {'; '.join(problems)}; nothing of it was kept")
 
 
-def _build_lock(dependencies: dict[str, str], packages: Sequence[NpmPackage]) -> Object:
-    rows = {f"node_modules/{package.name}": _lock_row(package) for package in packages}
-    return {"lockfileVersion": 3, "requires": True, "packages": {"": {"dependencies": dependencies}, **rows}}
-
-
 def _lock_row(package: NpmPackage) -> Object:
-    row = {"name": package.real} if package.real != package.name else {}
-    row["version"] = package.version
-    return row | ({} if package.integrity is None else {"integrity": package.integrity})
+    name = package.real if package.real != package.name else None
+    return drop_none({"name": name, "version": package.version, "integrity": package.integrity})
 
 
 def _run_npm(command: list[str], folder: Path, label: str) -> None:
@@ -108,7 +104,6 @@ def _package_fault(folder: Path, package: NpmPackage, lock_rows: Object) -> str 
 
 def _read_object(path: Path) -> Object:
     try:
-        document = load(path.read_text(encoding="utf-8"))
+        return as_dict(load(path.read_text(encoding="utf-8")))
     except (OSError, ValueError):
         return {}
-    return document if type(document) is dict else {}

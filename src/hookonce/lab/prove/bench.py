@@ -146,8 +146,8 @@ class Bench:
 
     def _build_env(self, scratch: Path, url: str, scenario: str, extra_run: ExtraRun | None) -> RunEnv:
         home, project = scratch / "home", scratch / "project"
-        for path in (home, project):
-            path.mkdir()
+        home.mkdir()
+        project.mkdir()
         files = {**SCENARIOS[scenario].files, **(extra_run.files if extra_run else {})}
         for name, text in files.items():
             (project / name).parent.mkdir(parents=True, exist_ok=True)
@@ -188,7 +188,10 @@ class Bench:
                 seconds = monotonic() - start_time
                 sleep(_LATE_HOOK_WAIT_S)
             finally:  # whoever has had enough of waiting leaves nothing behind either
-                _kill_group(process)
+                if process.poll() is None:
+                    with suppress(ProcessLookupError):
+                        os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
                 end_processes(run_id)
         if bare:
             self.is_stuck = code is None
@@ -226,13 +229,6 @@ def _run_folder() -> Iterator[Path]:
         yield path
     finally:
         rmtree(path, ignore_errors=True)
-
-
-def _kill_group(process: "subprocess.Popen[bytes]") -> None:
-    if process.poll() is None:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
 
 
 def _read_tail(path: Path) -> str:

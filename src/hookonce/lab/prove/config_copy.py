@@ -7,6 +7,7 @@ from pathlib import Path
 
 from hookonce.agents import config_of
 from hookonce.base import invocation
+from hookonce.base.files import read_if_readable
 from hookonce.configure.agent_trust import plan_review
 from hookonce.configure.locations import ConfigRoots, document_of, is_event_map, resolve_path, target_file
 from hookonce.configure.merge import COMMAND_KEYS, editor_of, merge_entries, remove_entries
@@ -23,9 +24,8 @@ def copy_user_config(agent: Agent, user_locations: ConfigRoots, lab_locations: C
     source = target_file(agent, SCOPE, user_locations)
     if source is None:
         return
-    target = lab_locations.home / source.relative_to(
-        user_locations.home
-    )  # the user's may be another than a fresh home would have
+    # The user's may be another than a fresh home would have.
+    target = lab_locations.home / source.relative_to(user_locations.home)
     target.parent.mkdir(parents=True, exist_ok=True)
     if config_of(agent).language == "code":
         _copy_scripts(agent, source, target)
@@ -47,11 +47,11 @@ def _is_own_entry(command: str) -> bool:
 def _copy_entries(
     agent: Agent, source: Path, target: Path, user_locations: ConfigRoots, lab_locations: ConfigRoots
 ) -> None:
-    document = document_of(agent, source, _read_bytes(source) or b"{}")
+    document = document_of(agent, source, read_if_readable(source) or b"{}")
     hooks = _own_entries(document if is_event_map(agent, source, user_locations) else document.get("hooks")) or {}
     editor = editor_of(target)
     new_entries: Object = hooks if is_event_map(agent, target, lab_locations) else {"hooks": hooks}
-    foreign_text = remove_entries(editor, _read_bytes(target) or b"{}", _is_own_entry)
+    foreign_text = remove_entries(editor, read_if_readable(target) or b"{}", _is_own_entry)
     target.write_bytes(merge_entries(editor, foreign_text, new_entries))
 
 
@@ -75,9 +75,9 @@ def _copy_switches(agent: Agent, user_locations: ConfigRoots, lab_locations: Con
         if not name.startswith("~"):
             continue  # the machine's own file counts in the lab too
         source, target = resolve_path(user_locations, name), resolve_path(lab_locations, name)
-        value = editor_of(source).value_at(_read_bytes(source) or b"", keys, _MISSING) if source.exists() else _MISSING
+        value = editor_of(source).value_at(read_if_readable(source) or b"", keys, _MISSING)
         if value is not _MISSING:
-            target.write_bytes(editor_of(target).set_value(_read_bytes(target) or b"", keys, value))
+            target.write_bytes(editor_of(target).set_value(read_if_readable(target) or b"", keys, value))
 
 
 def _copy_scripts(agent: Agent, source: Path, target: Path) -> None:
@@ -87,17 +87,10 @@ def _copy_scripts(agent: Agent, source: Path, target: Path) -> None:
         path.unlink()
     source_files = [source] if source.is_file() else sorted(source.glob("*")) if source.is_dir() else []
     for path in source_files:
-        data = _read_bytes(path) or b""
+        data = read_if_readable(path) or b""
         hooks = config_of(agent).parse(agent, document_of(agent, path, data))[0] if b"hookonce-on" in data else []
         if hooks and all(_is_own_entry(hook.handler.target or "") for hook in hooks):
             target_file = target if path == source else target / path.name
             target_file.parent.mkdir(parents=True, exist_ok=True)
             target_file.write_bytes(data)
             target_file.chmod(path.stat().st_mode)
-
-
-def _read_bytes(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except OSError:
-        return None

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
 from time import monotonic
 
@@ -14,7 +15,7 @@ from hookonce.lab import drivers
 from hookonce.lab.experiments import EXPERIMENTS, Experiment
 from hookonce.lab.fetch.programs import AgentProgram
 from hookonce.lab.prove.bench import Bench
-from hookonce.lab.prove.certificate import Certificate, Claim, combine_tries, machine_label, median_ms
+from hookonce.lab.prove.certificate import Certificate, Claim, combine_tries, machine_label
 from hookonce.lab.prove.run import remove_paths
 
 Progress = Callable[[str], None]
@@ -43,7 +44,7 @@ def prove_agent(program: AgentProgram, tries: int, progress: Progress, only: fro
         origin=program.origin,
         tries=tries,
         seconds=round(monotonic() - start_time, 1),
-        extra_ms=median_ms(bench.extra_seconds),
+        extra_ms=round(median(bench.extra_seconds) * 1000, 1) if bench.extra_seconds else None,
         claims=claims,
     )
 
@@ -68,23 +69,20 @@ def _select_names(bench: Bench, experiment: Experiment, only: frozenset[str]) ->
     return [name for name in experiment.claim_names(bench) if not only or name in only or experiment.name in only]
 
 
-def _contradict_all(bench: Bench, experiment: Experiment, evidence: str) -> list[Claim]:
-    return [Claim(name, "contradicted", evidence) for name in experiment.claim_names(bench)]
-
-
 def _run_tries(bench: Bench, experiment: Experiment, tries: int, progress: Progress) -> dict[str, list[Claim]]:
     tries_by_name: dict[str, list[Claim]] = {}
     for number in range(tries):
         count = f", {number + 1} of {tries}" if tries > 1 else ""
         progress(f"{bench.agent.title} {bench.program.version}: {experiment.name}{count}")
+        results, default = list[Claim](), Claim("", "untried", _NO_RESULT)
         if bench.is_stuck:
-            results = _contradict_all(bench, experiment, "the agent does not end by itself, even without hookonce")
+            default = Claim("", "contradicted", "the agent does not end by itself, even without hookonce")
         else:
             try:
                 results = experiment.run_experiment(bench)
             except (HookonceError, OSError) as problem:
-                results = _contradict_all(bench, experiment, f"the experiment failed: {problem}")
+                default = Claim("", "contradicted", f"the experiment failed: {problem}")
         missing_names = [name for name in experiment.claim_names(bench) if name not in {one.claim for one in results}]
-        for claim in [*results, *(Claim(name, "untried", _NO_RESULT) for name in missing_names)]:
+        for claim in [*results, *(replace(default, claim=name) for name in missing_names)]:
             tries_by_name.setdefault(claim.claim, []).append(replace(claim, evidence=remove_paths(claim.evidence)))
     return tries_by_name

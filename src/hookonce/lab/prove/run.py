@@ -6,7 +6,6 @@ Evidence texts name no path of this machine (`remove_paths`).
 import re
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
 
@@ -76,10 +75,9 @@ def is_text_sent(run: AgentRun, text: str) -> bool:
     return any(text in message.text for conversation in conversations for message in conversation.messages)
 
 
-def events_of_type(run: AgentRun, event_type: str, **tool: Any) -> list[Object]:
-    """The events of a kind that the lab's hook was given, of a tool if one is named."""
-    events = [hook_event.event for hook_event in run.hook_events if hook_event.event.get("type") == event_type]
-    return [event for event in events if all(event.get("tool", {}).get(key) == tool[key] for key in tool)]
+def events_of_type(run: AgentRun, event_type: str) -> list[Object]:
+    """The events of a kind that the lab's hook was given."""
+    return [hook_event.event for hook_event in run.hook_events if hook_event.event.get("type") == event_type]
 
 
 def is_hook_asked(run: AgentRun, text: str) -> bool:
@@ -101,8 +99,7 @@ def is_complete(run: AgentRun, *, ends_on_refusal: bool = False) -> bool:
 
 def request_intervals(run: AgentRun) -> list[float]:
     """The seconds from one question of the agent to the next: what it takes to do what the model said."""
-    times = [request.at for request in _model_requests(run)]
-    return [after - before for before, after in pairwise(times)]
+    return [after.at - before.at for before, after in pairwise(_model_requests(run))]
 
 
 def describe_end(run: AgentRun) -> str:
