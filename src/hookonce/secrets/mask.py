@@ -42,10 +42,8 @@ def _mask_value(value: Any, where: str, gaps: list[Gap]) -> Any:
 
 def _mask_struct(value: Any, where: str, gaps: list[Gap]) -> Any:
     fields = ((name, getattr(value, name)) for name in value.__struct_fields__)
-    value_pairs = {
-        name: (field, _mask_value(field, f"{where}.{name}", gaps)) for name, field in fields if field is not None
-    }
-    changes = {name: new for name, (old, new) in value_pairs.items() if new is not old}
+    pairs = ((name, old, _mask_value(old, f"{where}.{name}", gaps)) for name, old in fields if old is not None)
+    changes = {name: new for name, old, new in pairs if new is not old}
     if type(value) is Tool and "native" in changes:  # what the name was taken apart to may hold half of a secret
         changes |= {"name": changes["native"], "mcp_server": None}
     return replace(value, **changes) if changes else value
@@ -85,10 +83,8 @@ def _secret_kind(name: str, item: Any) -> str | None:
     if type(item) is str:
         return None if is_mask(item) else classify_field(name, item)
     if type(item) is dict and item.keys() == _DIGEST_FIELDS:
-        announcement = classify_name(name)
-        return (
-            announcement[0] if announcement is not None and announcement[1] != "possible" and item["length"] else None
-        )
+        kind, confidence = classify_name(name) or ("", "possible")
+        return kind if confidence != "possible" and item["length"] else None
     return None
 
 

@@ -46,19 +46,14 @@ def classify_name(name: str) -> tuple[str, Confidence] | None:
     if not words:
         return None
     last, before = words[-1], words[-2] if len(words) > 1 else ""
-    if (
-        last in _PASSWORD_WORDS
-        or last.endswith(("password", "passwd"))
-        or (last in _PASSWORD_SUFFIXES and before not in {"", "old"})
-    ):
+    is_suffix = last in _PASSWORD_SUFFIXES and before not in {"", "old"}
+    if is_suffix or last in _PASSWORD_WORDS or last.endswith(("password", "passwd")):
         return "password", "certain"
     if last == "pwd":
         return "password", "possible"  # or the working directory
-    if (
-        last in _SECRET_WORDS
-        and not (last == "token" and before in _HARMLESS_TOKEN_QUALIFIERS)
-        and not (last in {"pat", "cookie"} and not before)
-    ):
+    is_harmless_token = last == "token" and before in _HARMLESS_TOKEN_QUALIFIERS
+    is_plain_word = last in {"pat", "cookie"} and not before
+    if last in _SECRET_WORDS and not is_harmless_token and not is_plain_word:
         return ("secret" if last.startswith("secret") else "token" if "token" in last else "key"), "likely"
     return _classify_key(last, before)
 
@@ -93,11 +88,8 @@ def is_secret(value: str, confidence: Confidence, *, is_assignment: bool) -> boo
         return False
     if confidence == "possible":
         return _is_random(value)
-    if (
-        len(value) >= (_MIN_MIXED_CHARS if confidence == "likely" else 1)
-        and value.isalnum()
-        and has_letters_and_digits(value)
-    ):
+    min_chars = _MIN_MIXED_CHARS if confidence == "likely" else 1
+    if len(value) >= min_chars and value.isalnum() and has_letters_and_digits(value):
         return True
     if not is_assignment and _CODE_EXPRESSION.fullmatch(value) is not None and not _is_random(value):
         return False  # a type, a call or another variable

@@ -27,11 +27,7 @@ def merge_decisions(decisions: Iterable[Decision]) -> Decision:
     if not all_decisions:
         return _NO_DECISION
     outcome = max((decision.outcome for decision in all_decisions), key=_STRICTNESS.__getitem__, default=None)
-    winners = [
-        candidate
-        for candidate in all_decisions
-        if candidate.outcome == outcome and (outcome is not None or candidate.proceed is False)
-    ]
+    winners = [item for item in all_decisions if item.outcome == outcome and (outcome or item.proceed is False)]
     return Decision(
         outcome=outcome,
         reason=_join_texts(decision.reason for decision in winners),
@@ -84,9 +80,8 @@ def _weaken_ask(decision: Decision, point: Point, gaps: list[Gap]) -> Decision:
     if decision.outcome != "ask" or point.ask in {"native", "denies_headless"}:
         return decision
     gaps.append(_weaken_gap("ask", "prevents", "nobody can be asked here; the answer is no"))
-    return replace(
-        decision, outcome="deny", reason=APPROVAL_PREFIX + (decision.reason or "a hook wants a person to look")
-    )
+    reason = APPROVAL_PREFIX + (decision.reason or "a hook wants a person to look")
+    return replace(decision, outcome="deny", reason=reason)
 
 
 def _weaken_rewrite(decision: Decision, point: Point, current_input: Object, gaps: list[Gap]) -> Decision:
@@ -154,9 +149,8 @@ def _truncate_context(decision: Decision, max_chars: int, gaps: list[Gap]) -> De
     """What the model is told costs the user tokens at every turn: too long a text ends early."""
     if decision.context is None or len(decision.context) <= max_chars:
         return decision
-    gaps.append(
-        _weaken_gap("context", "later", f"context was cut at {max_chars} of {len(decision.context)} characters")
-    )
+    note = f"context was cut at {max_chars} of {len(decision.context)} characters"
+    gaps.append(_weaken_gap("context", "later", note))
     return replace(decision, context=decision.context[:max_chars])
 
 

@@ -31,45 +31,35 @@ def suggest_name(name: str, candidates: Iterable[str]) -> str:
     return f"; did you mean {name_by_lower[matches[0]]}?" if matches else ""
 
 
-def _invert(words_by_name: dict[str, str]) -> dict[str, str]:
+def _invert(**words_by_name: str) -> dict[str, str]:
     return {word: name for name, words in words_by_name.items() for word in words.split()}
 
 
-AGENT_HOOKS_START_REASONS = _invert(
-    {"new": "new startup fork branch", "resume": "resume", "restart": "restart clear compact"}
-)
+AGENT_HOOKS_START_REASONS = _invert(new="new startup fork branch", resume="resume", restart="restart clear compact")
 AGENT_HOOKS_END_REASONS = _invert(
-    {
-        "exit": "exit user_exit logout prompt_input_exit bypass_permissions_disabled window_close user_close",
-        "completed": "completed complete",
-        "error": "error abort aborted",
-        "manual_reset": "manual_reset clear resume",
-        "idle_timeout": "idle_timeout timeout",
-    }
+    exit="exit user_exit logout prompt_input_exit bypass_permissions_disabled window_close user_close",
+    completed="completed complete",
+    error="error abort aborted",
+    manual_reset="manual_reset clear resume",
+    idle_timeout="idle_timeout timeout",
 )
 OPENHOOK_END_REASONS = _invert(
-    {
-        "user_exit": "user_exit exit manual_reset clear resume logout prompt_input_exit window_close user_close",
-        "timeout": "timeout idle_timeout",
-        "error": "error abort aborted",
-        "completed": "completed complete",
-    }
+    user_exit="user_exit exit manual_reset clear resume logout prompt_input_exit window_close user_close",
+    timeout="timeout idle_timeout",
+    error="error abort aborted",
+    completed="completed complete",
 )
 NOTIFICATION_TYPES = _invert(
-    {
-        "ToolPermission": "ToolPermission permission_prompt",
-        "IdleTimeout": "IdleTimeout idle_prompt agent_idle",
-        "ErrorAlert": "ErrorAlert",
-    }
+    ToolPermission="ToolPermission permission_prompt",
+    IdleTimeout="IdleTimeout idle_prompt agent_idle",
+    ErrorAlert="ErrorAlert",
 )
 # What failed: Agent Hooks' four words, and where Copilot says that an error came from.
 ERROR_TYPES = _invert(
-    {
-        "ToolFailed": "ToolFailed tool_execution",
-        "ModelError": "ModelError model_call",
-        "HookError": "HookError",
-        "UnhandledException": "UnhandledException",
-    }
+    ToolFailed="ToolFailed tool_execution",
+    ModelError="ModelError model_call",
+    HookError="HookError",
+    UnhandledException="UnhandledException",
 )
 
 # Model ids as `provider/model`: by what the id begins with, else as they are.

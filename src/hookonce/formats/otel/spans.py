@@ -44,7 +44,9 @@ def _build_span(record: Record, operation: str, end: int) -> Object:
     attributes = otlp.event_attributes(event, "hookonce.event.id", event.id) + _content_attributes(event)
     document["attributes"] = attributes + otlp.decision_attributes(record)
     if otlp.is_failure(event):
-        document["status"] = {"code": _STATUS_ERROR, **_status_message(event)}
+        result = event.tool.result if event.tool is not None else None
+        error = event.data.get("error") if result is None else result.error
+        document["status"] = {"code": _STATUS_ERROR} | ({"message": error} if type(error) is str else {})
     return document
 
 
@@ -91,9 +93,3 @@ def _content_attributes(event: Event) -> list[Object]:
     if output is not None and not is_digest(output):
         attributes.append(otlp.attribute("gen_ai.tool.call.result", dump(output).decode()))
     return attributes
-
-
-def _status_message(event: Event) -> Object:
-    result = event.tool.result if event.tool is not None else None
-    error = event.data.get("error") if result is None else result.error
-    return {"message": error} if type(error) is str else {}

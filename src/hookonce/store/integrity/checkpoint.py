@@ -36,24 +36,18 @@ class Checkpoint(Struct, frozen=True):
 def sign_checkpoint(connection: Connection) -> Checkpoint | None:
     """Sign the chain as it is now; None if nothing was added since the last checkpoint."""
     with transaction(connection):
-        point = _insert_checkpoint(connection)
+        head = read_chain_head(connection)
+        statement = "SELECT seq, signature FROM checkpoints ORDER BY seq DESC LIMIT 1"
+        last_seq, last_signature = connection.execute(statement).fetchone() or (0, b"")
+        if head.seq <= last_seq:
+            return None
+        key_name, key = keys.load_signing_key()
+        point = Checkpoint(head.seq, head.count, head.hash, times.now(), key_name, b"")
+        point = replace(point, signature=key.sign(_signature_text(point, last_signature)))
+        connection.execute("INSERT INTO checkpoints VALUES (?, ?, ?, ?, ?, ?)", astuple(point))
     database_path = connection.execute("PRAGMA database_list").fetchone()[2]
-    if point is not None and database_path:  # one in memory has no head file
-        head = head_file.ChainHead(point.seq, point.hash, point.count, signed_seq=point.seq)
-        head_file.write_head(head, Path(database_path).with_name("head"), connection)
-    return point
-
-
-def _insert_checkpoint(connection: Connection) -> Checkpoint | None:
-    head = read_chain_head(connection)
-    statement = "SELECT seq, signature FROM checkpoints ORDER BY seq DESC LIMIT 1"
-    last_seq, last_signature = connection.execute(statement).fetchone() or (0, b"")
-    if head.seq <= last_seq:
-        return None
-    key_name, key = keys.load_signing_key()
-    point = Checkpoint(head.seq, head.count, head.hash, times.now(), key_name, b"")
-    point = replace(point, signature=key.sign(_signature_text(point, last_signature)))
-    connection.execute("INSERT INTO checkpoints VALUES (?, ?, ?, ?, ?, ?)", astuple(point))
+    if database_path:  # one in memory has no head file
+        head_file.write_head(replace(head, signed_seq=head.seq), Path(database_path).with_name("head"), connection)
     return point
 
 
