@@ -128,8 +128,9 @@ def _canonical_type(kind: str) -> str | None:
 
 def _foreign_data(doc: Object) -> Object:
     """The envelope's fields beside id, type and time; extension attributes have a place of their own."""
-    attributes = {key: doc.get(key) for key in ("source", "subject", "datacontenttype", "dataschema", *_BODY_FIELDS)}
-    data = drop_none(attributes)
+    data = drop_none(
+        {key: doc.get(key) for key in ("source", "subject", "datacontenttype", "dataschema", *_BODY_FIELDS)}
+    )
     extensions = {key: value for key, value in doc.items() if key not in _ATTRIBUTES and key not in _BODY_FIELDS}
     return data | {"attributes": extensions} if extensions else data
 

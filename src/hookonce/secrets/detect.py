@@ -65,6 +65,7 @@ _COMMAND_LOOKBACK_CHARS = 300  # characters before a secret in which its command
 _REFERENCE_SIGNS = frozenset("$%<`{")  # what begins like this stands for a value that is elsewhere
 _RULES = (*SECRET_FORMATS, *CONTEXT_RULES)
 _ESCAPE_RULE_NUMBER = len(_RULES)  # the number of the last hint: something is spelled otherwise than it is meant
+_KIND_RANKS = {shape.kind: number for number, shape in reversed(list(enumerate(_RULES)))}
 SECRET_KINDS = frozenset({shape.kind for shape in _RULES} | {"password", "secret", "token", "key"})
 _SCHEME = pattern(r"(?i:bearer|basic|token|digest|negotiate|bot)\b")
 _MASK_PATTERN = pattern(r"\[secret:[a-z-]+\]")
@@ -175,20 +176,14 @@ def _replace_spans(text: str, spans: list[SecretSpan]) -> str:
 def _merge_spans(spans: list[SecretSpan]) -> list[SecretSpan]:
     """Overlapping spans become one, of the most specific kind."""
     result: list[SecretSpan] = []
-    ranks = _kind_ranks()
     for span in sorted(spans, key=lambda item: (item.start, -item.end)):
         if result and span.start < result[-1].end:
             last = result[-1]
-            kind = min(last.kind, span.kind, key=lambda kind: ranks.get(kind, len(ranks)))
+            kind = min(last.kind, span.kind, key=lambda kind: _KIND_RANKS.get(kind, len(_KIND_RANKS)))
             result[-1] = SecretSpan(kind, last.start, max(last.end, span.end))
         else:
             result.append(span)
     return result
-
-
-@cache
-def _kind_ranks() -> dict[str, int]:
-    return {shape.kind: number for number, shape in reversed(list(enumerate(_RULES)))}
 
 
 @cache

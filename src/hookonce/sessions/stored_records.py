@@ -35,7 +35,7 @@ def note_session_log(record: Stored, environment: Mapping[str, str]) -> None:
 
 def append_session_logs(records: Sequence[Stored]) -> None:
     """Append stored records to the logs of Agent Hooks; nothing is imported for that where there is none."""
-    if not records or not (settings.has_agent_hooks_rules() or agent_hooks_sessions.has_sessions()):
+    if not records or not (settings.has_agent_hooks_rules() or agent_hooks_sessions.sessions_file().exists()):
         return
     from hookonce.store import agent_hooks_log
 

@@ -35,7 +35,7 @@ class SessionTranscripts:
         self.due_at: float | None = None
         self.last_event_at = monotonic()
         self.remaining_reads: list[float] | None = None  # delays of the reads that follow the session's end, in seconds
-        self._paths: dict[str, bool] = {}  # as they were told, and whether they are read
+        self.paths: dict[str, bool] = {}  # as they were told, and whether they are read
         self._spawns: dict[str, SubagentSpawn] = {}
 
     @property
@@ -48,7 +48,7 @@ class SessionTranscripts:
     @property
     def files(self) -> list[str]:
         """Paths that are read."""
-        return [path for path, is_read in self._paths.items() if is_read]
+        return [path for path, is_read in self.paths.items() if is_read]
 
     @property
     def is_over(self) -> bool:
@@ -67,14 +67,10 @@ class SessionTranscripts:
 
     def add_path(self, path: str) -> bool:
         """Add a path; whether it is new."""
-        is_new = path not in self._paths and len(self._paths) < _MAX_FILES
+        is_new = path not in self.paths and len(self.paths) < _MAX_FILES
         if is_new:
-            self._paths[path] = True
+            self.paths[path] = True
         return is_new
-
-    def drop_path(self, path: str) -> None:
-        """Do not read a path again."""
-        self._paths[path] = False
 
     def add_subagents(self, path: Path, spawns: list[SubagentSpawn]) -> list[str]:
         """Add sub-agents; the paths of their transcripts that are new."""
@@ -152,7 +148,7 @@ class TranscriptChunkReader:
             self.broken_files += 1
             self.problem = f"{session.agent}: {named_path} cannot be understood: {type(problem).__name__}"
             log.write(f"transcripts: {self.problem}\n{log.format_trace(problem)}")
-        session.drop_path(named_path)
+        session.paths[named_path] = False
         return None
 
     def read_all(

@@ -48,11 +48,6 @@ def log_of_session(agent: str, session: str | None) -> str | None:
     return logs.get(_session_hash(agent, session)) if logs and session is not None else None
 
 
-def has_sessions() -> bool:
-    """Whether the registry exists; opens nothing."""
-    return os.access(sessions_file(), os.F_OK)
-
-
 def _session_hash(agent: str, session: str) -> str:
     name = f"{agent}\0{session}".encode(errors="replace")
     return hmac.digest(keys.load_digest_key(), name, "sha256").hex()[:_SESSION_HASH_CHARS]

@@ -19,8 +19,6 @@ _BUCKET_GROWTH = 1.25  # from one bucket of times to the next, so that a percent
 _MIN_BUCKET_MS = 0.1
 _DATE_CHARS = 10
 
-HookCounters = list[float]
-
 
 class _SessionCounters:
     """Counters of one session within a batch."""
@@ -42,7 +40,7 @@ class _SessionCounters:
 def add_records(connection: Connection, rows: Iterable[tuple[IndexColumns, Stored]]) -> None:
     """Add records, with their column values, to the rollup tables."""
     counts: Counter[tuple[str, ...]] = Counter()
-    hooks: dict[tuple[str, str, int], HookCounters] = {}
+    hooks: dict[tuple[str, str, int], list[float]] = {}
     sessions: dict[tuple[str, str | None], _SessionCounters] = {}
     for column_values, record in rows:
         _, time, _, event_type, agent, session, _, tool, outcome, model, project, _ = column_values
@@ -67,7 +65,7 @@ def add_records(connection: Connection, rows: Iterable[tuple[IndexColumns, Store
         tokens.add_session_usage(connection, agent, session or "", counters.usage_reports)
 
 
-def _count_run(counters: HookCounters, run: HookRun) -> None:
+def _count_run(counters: list[float], run: HookRun) -> None:
     counters[0] += 1
     counters[1] += run.failure is not None
     counters[2] += run.outcome == "deny"
@@ -185,9 +183,8 @@ def load_spend(connection: Connection, span: RollupFilter, *, projects: bool) ->
     """Tokens by day, agent, model and input tier, and by project if wanted; each call once."""
     where, values = _build_span_where(span)
     table, project_column = ("usage_by_project", "project") if projects else ("spend", "''")
-    statement = (
-        f"SELECT day, agent, model, input_tier, {project_column}, {', '.join(TOKEN_COLUMNS)} FROM {table} WHERE {where}"  # noqa: S608
-    )
+    columns = f"day, agent, model, input_tier, {project_column}, {', '.join(TOKEN_COLUMNS)}"
+    statement = f"SELECT {columns} FROM {table} WHERE {where}"  # noqa: S608  our own words
     for day, agent, model, input_tier, project, *sums in connection.execute(statement, values):
         yield SpendRow(day, agent, model, input_tier, project, tuple(sums))
 

@@ -46,8 +46,7 @@ def _join_texts(texts: Iterable[str | None], between: str = "\n") -> str | None:
 
 
 def _last_value(values: Iterable[Json]) -> Json:
-    present_values = [value for value in values if value is not None]
-    return present_values[-1] if present_values else None
+    return next((value for value in reversed([*values]) if value is not None), None)
 
 
 MAX_CONTEXT_CHARS = 10_240  # characters of injected context, unless the user says otherwise

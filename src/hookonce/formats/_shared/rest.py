@@ -17,20 +17,11 @@ from hookonce.model import SCHEMA, Actor, Event, Format, Object, Origin, Record
 from hookonce.vocabulary.events import USER_EVENTS, same_event
 
 EXTENSION_KEY = "dev.hookonce"
-
-
-# The event fields that may travel in an extension place: never who, never what was decided.
+_ENVELOPE_ONLY = {"id", "schema", "session", "user"}  # an extension never says who
+_REST_TYPES = [(name, kind | None, None) for name, kind in get_type_hints(Event).items() if name not in _ENVELOPE_ONLY]
+# The event fields that may travel in an extension place.
 RestFields: Any = defstruct(
-    "RestFields",
-    [
-        (name, kind | None, None)
-        for name, kind in get_type_hints(Event).items()
-        if name not in {"id", "schema", "session", "user"}
-    ],
-    frozen=True,
-    kw_only=True,
-    omit_defaults=True,
-    forbid_unknown_fields=True,
+    "RestFields", _REST_TYPES, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
 )
 
 

@@ -45,15 +45,12 @@ def build_data(kind: str, event: Event) -> Object:
 def derived_events(event: Event) -> list[tuple[str, Object]]:
     """Further events that one event means: a failed tool is an error too, a prompt that opens a plan its start."""
     if event.type == "tool_use_failure":
-        return [("Agent.Error", {"error_type": "ToolFailed", "origin_event": "Action.After"} | _error_fields(event))]
+        result = event.tool.result if event.tool is not None else None
+        message = _text_or_digest("error_message", None if result is None else result.error)
+        return [("Agent.Error", {"error_type": "ToolFailed", "origin_event": "Action.After"} | message)]
     if event.type == "before_prompt" and event.data.get("plan_type") in _PLAN_TYPES:
         return [("Agent.Plan.Start", {"plan_type": event.data["plan_type"]})]
     return []
-
-
-def _error_fields(event: Event) -> Object:
-    result = event.tool.result if event.tool is not None else None
-    return {} if result is None or result.error is None else _text_or_digest("error_message", result.error)
 
 
 def _text_or_digest(name: str, value: Any) -> Object:
@@ -278,7 +275,6 @@ def _read_response(data: Object, fields: Object) -> None:
 
 
 def _read_text(data: Object, name: str) -> str | Digest | None:
-    """A text, or its digest."""
     text = read_field(data, f"{name}_text", str, "$.data")
     text_hash = read_field(data, f"{name}_hash", str, "$.data")
     length = read_field(data, f"{name}_length", int, "$.data")

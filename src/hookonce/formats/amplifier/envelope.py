@@ -138,9 +138,7 @@ def _restore_kernel_fields(event_data: Object, document: Object, data: Object) -
 
 _REQUIRED_FIELDS = frozenset({"id", "ts", "event", "component"})
 _STRING_FIELDS = ("module", "status", "request_id", "span_id")
-_KNOWN_FIELDS = frozenset(
-    {"id", "ts", "event", "component", "session_id", "duration_ms", "data", "error", *_STRING_FIELDS}
-)
+_KNOWN_FIELDS = {"id", "ts", "event", "component", "session_id", "duration_ms", "data", "error", *_STRING_FIELDS}
 _CALL_NAMES = frozenset({"module:invoke", "tool:pre", "tool:post", "tool:error"})
 _OUTCOMES = {"ok": True, "error": False}
 _REST_FIELDS = rest_fields.remaining_fields()

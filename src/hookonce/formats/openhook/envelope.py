@@ -19,9 +19,7 @@ VERSIONS = ("0.1",)
 _SLUG = re.compile(r"[a-z][a-z0-9-]*")
 _NOT_SLUG = re.compile(r"[^a-z0-9-]+")
 _DOTTED_TYPE = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+")
-_KNOWN_FIELDS = frozenset(
-    {"openhook", "id", "source", "type", "time", "session_id", "data", "context", "cwd", "extensions"}
-)
+_KNOWN_FIELDS = {"openhook", "id", "source", "type", "time", "session_id", "data", "context", "cwd", "extensions"}
 _VENDOR_PREFIX = "vendor.openhook."
 _REST_FIELDS = rest_fields.remaining_fields("id", "time", "cwd")
 _REST_FIELDS_WITH_CWD = rest_fields.remaining_fields("id", "time")
@@ -84,16 +82,15 @@ def _session_start_data(event: Event) -> Object:
 def _session_end_data(event: Event) -> Object:
     data, usage = event.data, event.usage
     path, reason = data.get("transcript_path"), data.get("reason")
-    return drop_none(
-        {
-            "transcript_path": resolve_path(path, event.cwd) if type(path) is str else None,
-            "reason": OPENHOOK_END_REASONS.get(reason) if type(reason) is str else None,
-            "model": event.model,
-            "duration_ms": as_count(data.get("duration_ms")),
-            "input_tokens": usage and as_count(usage.input_tokens),
-            "output_tokens": usage and as_count(usage.output_tokens),
-        }
-    )
+    fields = {
+        "transcript_path": resolve_path(path, event.cwd) if type(path) is str else None,
+        "reason": OPENHOOK_END_REASONS.get(reason) if type(reason) is str else None,
+        "model": event.model,
+        "duration_ms": as_count(data.get("duration_ms")),
+        "input_tokens": usage and as_count(usage.input_tokens),
+        "output_tokens": usage and as_count(usage.output_tokens),
+    }
+    return drop_none(fields)
 
 
 def _prompt_data(event: Event) -> Object:

@@ -14,12 +14,8 @@ from hookonce.vocabulary.names import AGENT_ALIASES
 REST_ATTRIBUTE = "hookonce.rest"
 _REST_FIELDS = remaining_fields("type", "agent_version", "turn", "cwd", "model")
 _WARNING_TYPES = frozenset({"policy_violation", "policy_blocked", "permission_denied", "retry_loop_detected"})
-_KNOWN_FIELDS = frozenset(
-    {
-        *("timeUnixNano", "observedTimeUnixNano", "severityNumber", "severityText", "eventName", "body"),
-        *("attributes", "droppedAttributesCount", "flags", "traceId", "spanId"),
-    }
-)
+_KNOWN_FIELDS = {"timeUnixNano", "observedTimeUnixNano", "severityNumber", "severityText", "eventName", "body"}
+_KNOWN_FIELDS |= {"attributes", "droppedAttributesCount", "flags", "traceId", "spanId"}
 
 
 def write(record: Record) -> list[Object]:

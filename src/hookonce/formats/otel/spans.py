@@ -75,7 +75,6 @@ def _span_subject(event: Event, operation: str) -> str:
 
 
 def _duration_ns(event: Event) -> int:
-    """Duration in nanoseconds; 0 where the event does not say."""
     result = event.tool.result if event.tool is not None else None
     duration_ms = event.data.get("duration_ms") if result is None else result.duration_ms
     return (as_count(duration_ms) or 0) * 1_000_000

@@ -15,19 +15,14 @@ _VIOLATION_WINDOW_MS = 60_000  # after a denial in which its file must not chang
 def derive_policy_events(calls: OpenCalls, record: Record, change: CallChange) -> list[Record]:
     """Policy events that follow from a record; `calls` are those that were open before it."""
     event = record.event
-    if event.type in PREVENTABLE_EVENTS and is_refused(record):
-        return [_build_blocked(record)]
+    if event.type in PREVENTABLE_EVENTS and record.decision is not None and is_refused(record):
+        denial = Decision(outcome="deny", reason=record.decision.reason, by=record.decision.by)
+        return [derive_record(event, "policy_blocked", {"origin_event": event.type}, decision=denial, tool=event.tool)]
     if change.new_call is not None and _is_override(calls, record, change.new_call):
         return [derive_record(event, "policy_override", {"origin_event": event.type}, tool=event.tool)]
     if change.ended_call is not None:
         return _derive_from_outcome(event, change.ended_call, is_guess=change.is_guess)
     return _find_file_violation(calls, event) if event.type in FILE_CHANGE_EVENTS else []
-
-
-def _build_blocked(record: Record) -> Record:
-    event, decision = record.event, record.decision
-    denial = None if decision is None else Decision(outcome="deny", reason=decision.reason, by=decision.by)
-    return derive_record(event, "policy_blocked", {"origin_event": event.type}, decision=denial, tool=event.tool)
 
 
 def _is_override(calls: OpenCalls, record: Record, call: OpenCall) -> bool:

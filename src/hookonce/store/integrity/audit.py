@@ -211,7 +211,8 @@ def _check_quarantine(run: _AuditRun, row: tuple[Any, ...]) -> Iterator[Flaw]:
 
 def _check_checkpoints(run: _AuditRun) -> Iterator[Flaw]:
     public_keys, previous_signature, last_seq = keys.load_public_keys(), b"", 0
-    for point in checkpoint.load_checkpoints(run.connection):
+    for row in run.connection.execute("SELECT * FROM checkpoints ORDER BY seq").fetchall():
+        point = checkpoint.Checkpoint(*row)
         if not checkpoint.is_genuine(point, previous_signature, public_keys):
             yield Flaw(seq=point.seq, what="a checkpoint is not the one that was signed, or the one before it is gone")
         elif point.seq > run.seq:

@@ -57,11 +57,6 @@ def last_signed_seq(connection: Connection) -> int:
     return seq
 
 
-def load_checkpoints(connection: Connection) -> list[Checkpoint]:
-    """All checkpoints, in order."""
-    return [Checkpoint(*row) for row in connection.execute("SELECT * FROM checkpoints ORDER BY seq")]
-
-
 def is_genuine(candidate: Checkpoint, previous_signature: bytes, public_keys: "dict[str, Ed25519PublicKey]") -> bool:
     """Whether one of these keys has signed it, after the checkpoint with `previous_signature`."""
     text = _signature_text(candidate, previous_signature)

@@ -64,7 +64,10 @@ def find_exposed_paths() -> list[Path]:
 
 
 def _load_or_create(path: Path) -> bytes:
-    return _read_key(path) or _create_key(path)
+    """Where another process was faster, its key."""
+    while (key := _read_key(path)) is None:
+        _create_file(path, secrets.token_bytes(_KEY_BYTES))
+    return key
 
 
 @lru_cache(maxsize=16)
@@ -81,12 +84,6 @@ def _read_key(path: Path) -> bytes | None:
         return _read_cached(path, (stat.st_ino, stat.st_mtime_ns))
     except FileNotFoundError:
         return None
-
-
-def _create_key(path: Path) -> bytes:
-    """Where another process was faster, its key."""
-    _create_file(path, secrets.token_bytes(_KEY_BYTES))
-    return _read_key(path) or _create_key(path)
 
 
 def _create_file(path: Path, content: bytes) -> None:

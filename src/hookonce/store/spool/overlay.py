@@ -7,7 +7,7 @@ from sqlite3 import Connection
 
 from hookonce.base import times
 from hookonce.errors import HookonceError
-from hookonce.model import Event, Stored
+from hookonce.model import Stored
 from hookonce.store import database
 from hookonce.store.entry import build_entry, decode_entry, index_columns
 from hookonce.store.integrity.chain import INDEX_COLUMNS
@@ -63,21 +63,16 @@ _OWN_SOURCES = frozenset({"transcript", "hookonce"})  # through which no agent c
 
 def last_call_time(agent: str) -> float | None:
     """Time of an agent's last call in seconds; None if unknown. Transcript and derived events are no calls."""
-    with closing(database.open_reader()) as connection:
-        events = _last_calls(connection, agent)
-    events += [record.event for record in files.load_records() if record.event.agent == agent]
-    moments = (times.to_seconds(event.received or event.time) for event in events)
-    return max((moment for moment in moments if moment is not None), default=None)
-
-
-def _last_calls(connection: Connection, agent: str) -> list[Event]:
     statement = "SELECT session FROM sessions WHERE agent = ? ORDER BY last_time DESC LIMIT ?"
     calls = []
-    for (session,) in connection.execute(statement, (agent, _MAX_RECENT_SESSIONS)).fetchall():
-        query = RecordFilter(agent=agent, session=session, last=_SESSION_TAIL_RECORDS)
-        events = [record.event for record in find_records(connection, query) if record.event.derived_from is None]
-        calls += [event for event in events if event.origin is None or _OWN_SOURCES.isdisjoint(event.origin.via)][-1:]
-    return calls
+    with closing(database.open_reader()) as connection:
+        for (session,) in connection.execute(statement, (agent, _MAX_RECENT_SESSIONS)).fetchall():
+            query = RecordFilter(agent=agent, session=session, last=_SESSION_TAIL_RECORDS)
+            events = [record.event for record in find_records(connection, query) if record.event.derived_from is None]
+            calls += [item for item in events if item.origin is None or _OWN_SOURCES.isdisjoint(item.origin.via)][-1:]
+    calls += [record.event for record in files.load_records() if record.event.agent == agent]
+    moments = (times.to_seconds(event.received or event.time) for event in calls)
+    return max((moment for moment in moments if moment is not None), default=None)
 
 
 _CREATE_OVERLAY_TABLE = "CREATE TEMP TABLE spool_overlay AS SELECT * FROM main.events WHERE FALSE"
