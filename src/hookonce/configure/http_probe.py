@@ -39,11 +39,6 @@ def probe_listener(address: HttpAddress) -> str | None:
     )
 
 
-def is_answering(address: HttpAddress) -> bool:
-    """Whether it is our own listener that answers there."""
-    return probe_listener(address) is None
-
-
 def await_answer(address: HttpAddress) -> None:
     """Start the daemon and wait until its listener answers; no entry is written for one that does not."""
     from hookonce.dispatch.dispatcher import TRIAL_PAYLOAD

@@ -182,5 +182,4 @@ def _unwrap_scripts(agent: Agent, path: Path, data: bytes, client: str) -> bytes
     if gaps or not hooks:
         return data
     document, _ = config.render(agent, list(enumerate(hooks)), _plain_command)
-    text: str = document["files"].get(path.name, "")
-    return text.encode() or data
+    return str(document["files"].get(path.name, "")).encode() or data

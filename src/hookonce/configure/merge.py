@@ -100,7 +100,9 @@ def _find_first_entry(value: Any, is_own: Callable[[str], bool], keys: DocumentP
     for key, inner in _children(value):
         below = [[command for _, command in _find_commands(entry)] for entry in _entries_below(inner)]
         own_flags = [bool(commands) and all(map(is_own, commands)) for commands in below]
-        if any(own_flags) and all(own_flags) and _is_entry(value, inner):
+        # Items of lists are entries and groups; a member of an object is one if it has a command itself.
+        is_entry = type(value) is list or (type(inner) is dict and not COMMAND_KEYS.isdisjoint(inner))
+        if any(own_flags) and all(own_flags) and is_entry:
             return (*keys, key)
         if any(own_flags) and (path := _find_first_entry(inner, is_own, (*keys, key))) is not None:
             return path
@@ -120,11 +122,6 @@ def _holds_list(value: Any) -> bool:
     if type(value) is list:
         return any(type(item) is dict for item in value)
     return any(_holds_list(inner) for _, inner in _children(value))
-
-
-def _is_entry(holder: Any, inner: Any) -> bool:
-    """Items of lists are entries and groups; a member of an object is one if it has a command itself."""
-    return type(holder) is list or (type(inner) is dict and not COMMAND_KEYS.isdisjoint(inner))
 
 
 def _children(value: Any) -> Iterable[tuple[Any, Any]]:

@@ -18,7 +18,7 @@ from hookonce.configure import http_policy
 from hookonce.configure.entries import build_entries, entry_event, is_stale_entry
 from hookonce.configure.locations import ConfigRoots, config_files, hooks_in, target_file
 from hookonce.manifest.load import describe_handler
-from hookonce.model import Agent, Handler, Hook
+from hookonce.model import Agent, Hook
 
 InstallState = Literal["installed", "partly", "outdated", "absent", "unreadable"]
 CALLING_STATES: frozenset[InstallState] = frozenset({"installed", "partly", "outdated"})
@@ -112,10 +112,11 @@ def _scope_status(agent: Agent, scope: str, roots: ConfigRoots, client: str) -> 
     expected = {hook.handler.target: hook.handler for hook in build_entries(agent, scope, client, address=address)}
     current = {hook.handler.target: hook.handler for hook in own_hooks}
     missing = sorted(entry_event(command) for command in expected.keys() - current.keys())
+    pairs = [(current[command], expected[command]) for command in expected.keys() & current.keys()]
     state: InstallState = "partly" if missing else "installed"
     if (
         any(not is_own_entry(command, client) or _posts_elsewhere(command, address) for command in current)
-        or any(_differs(current[command], expected[command]) for command in expected.keys() & current.keys())
+        or any(handler.timeout not in (None, new.timeout) or handler.headers != new.headers for handler, new in pairs)
         or any(is_stale_entry(target, client, agent) for target in targets)
     ):
         state = "outdated"
@@ -130,12 +131,7 @@ def _posts_elsewhere(command: str | None, address: HttpAddress | None) -> bool:
     return is_http and (call is None or address is None or call.client != address.base)
 
 
-def _differs(current: Handler, expected: Handler) -> bool:
-    return current.timeout not in (None, expected.timeout) or current.headers != expected.headers
-
-
 def _is_entry_of(hook: Hook, agent: Agent, scope: str) -> bool:
-    """Whether a hook is an entry of this agent and scope, of any hookonce."""
     call = invocation.parse_command(hook.handler.target or "")
     return call is not None and call.via == f"{agent.name}/{scope}"
 

@@ -61,6 +61,5 @@ def _package_version(program: Path) -> str | None:
         except (OSError, DecodeError):
             continue
         if type(package) is dict and type(package.get("version")) is str and package.get("bin"):
-            version: str = package["version"]
-            return version
+            return str(package["version"])
     return None

@@ -1,6 +1,7 @@
 """Conversion of hooks between agents: parse, degrade to what the target can do, render, parse again, compare."""
 
 from collections import Counter
+from functools import partial
 from typing import Literal
 
 from msgspec import Struct
@@ -16,7 +17,7 @@ from hookonce.manifest.http_script import to_http_handler
 from hookonce.manifest.load import MANIFEST_SPEC, build_manifest, dump_manifest, find_problems
 from hookonce.manifest.match import MatchSubject, matches
 from hookonce.manifest.sidecar import build_sidecar, restore_manifest
-from hookonce.model import Agent, Gap, Hook, Json, Manifest, Object, Wording
+from hookonce.model import Agent, Gap, Hook, Json, Manifest, Object
 
 
 def verify_round_trip(target: Agent, document: Object, hooks: list[tuple[int, Hook]], gaps: list[Gap]) -> list[Hook]:
@@ -143,7 +144,7 @@ def convert(
         raise HookonceError(f"{guards[0].note}, and no guard is wanted in its place")
     obstacles = {} if is_same else {index: losses.unusable_gap(index, hook) for index, hook in degradation.hooks}
     hooks = [(index, hook) for index, hook in degradation.hooks if obstacles.get(index) is None]
-    rendered_document, render_gaps = config.render(target, hooks, build_wording(target, adapt))
+    rendered_document, render_gaps = config.render(target, hooks, partial(_word_command, target, adapt))
     gaps += [*degradation.gaps, *filter(None, obstacles.values()), *render_gaps]
     parsed_back = verify_round_trip(target, rendered_document, hooks, gaps)
     wrapped_indices = {index for index, hook in hooks if adapt is not None and _needs_wrapper(target, hook)}
@@ -183,18 +184,14 @@ def _with_place(agent: Agent, hook: Hook, position: Object) -> Hook:
     return replace(hook, provider_data=hook.provider_data | {agent.name: data})
 
 
-def build_wording(target: Agent, adapt: WrapperOptions | None) -> Wording:
-    """Build the function that words a hook's command for the target: bare where it speaks the target's dialect."""
-
-    def command_for(hook: Hook, native: str) -> str | None:
-        command = hook.handler.command
-        if adapt is None or command is None or not _needs_wrapper(target, hook) or is_hookonce_entry(hook):
-            return command
-        dialect = hook.dialect or CANONICAL_DIALECT
-        call = Invocation(adapt.client, target.name, native, None, dialect, command, adapt.scope, hook.handler.timeout)
-        return invocation.format_command(call)
-
-    return command_for
+def _word_command(target: Agent, adapt: WrapperOptions | None, hook: Hook, native: str) -> str | None:
+    """A hook's command for the target: bare where it speaks the target's dialect."""
+    command = hook.handler.command
+    if adapt is None or command is None or not _needs_wrapper(target, hook) or is_hookonce_entry(hook):
+        return command
+    dialect = hook.dialect or CANONICAL_DIALECT
+    call = Invocation(adapt.client, target.name, native, None, dialect, command, adapt.scope, hook.handler.timeout)
+    return invocation.format_command(call)
 
 
 def _needs_wrapper(target: Agent, hook: Hook) -> bool:

@@ -25,8 +25,7 @@ def is_lost(index: int, gaps: list[Gap]) -> bool:
 
 def unify_effects(gaps: list[Gap]) -> list[Gap]:
     """Give all gaps of a hook one effect: lost, else what is left of its power, else the least of them."""
-    effects = {index: _hook_effect(index, gaps) for index in set(map(_hook_index, gaps))}
-    return [_with_effect(gap, effects[_hook_index(gap)]) for gap in gaps]
+    return [_unify_effect(gap, gaps) for gap in gaps]
 
 
 def _hook_index(gap: Gap) -> int | None:
@@ -35,21 +34,18 @@ def _hook_index(gap: Gap) -> int | None:
     return None if match is None else int(match[1])
 
 
-def _hook_effect(index: int | None, gaps: list[Gap]) -> str | None:
-    if index is None or is_lost(index, gaps):
-        return None if index is None else "lost"
-    hook_gaps = [gap for gap in gaps if _hook_index(gap) == index and gap.capability not in FAILURE_CAPABILITIES]
-    power_gaps = [gap for gap in hook_gaps if gap.capability in _POWER_CAPABILITIES]
-    effects = [gap.effect for gap in power_gaps or hook_gaps]
-    return next((effect for effect in _EFFECTS_BY_POWER if effect in effects), "observes")
-
-
-def _with_effect(gap: Gap, effect: str | None) -> Gap:
-    if effect is None:
+def _unify_effect(gap: Gap, gaps: list[Gap]) -> Gap:
+    if (index := _hook_index(gap)) is None:
         return gap
-    if effect == "lost":  # as a whole: no part of it is anywhere
-        return replace(gap, where=f"$.hooks[{_hook_index(gap)}]", effect=effect)
-    return replace(gap, effect="observes" if gap.capability in FAILURE_CAPABILITIES else effect)
+    if is_lost(index, gaps):  # as a whole: no part of it is anywhere
+        return replace(gap, where=f"$.hooks[{index}]", effect="lost")
+    if gap.capability in FAILURE_CAPABILITIES:
+        return replace(gap, effect="observes")
+    hook_gaps = [other for other in gaps if _hook_index(other) == index]
+    hook_gaps = [other for other in hook_gaps if other.capability not in FAILURE_CAPABILITIES]
+    power_gaps = [other for other in hook_gaps if other.capability in _POWER_CAPABILITIES]
+    effects = [other.effect for other in power_gaps or hook_gaps]
+    return replace(gap, effect=next((effect for effect in _EFFECTS_BY_POWER if effect in effects), "observes"))
 
 
 _MATCH_ALL = frozenset({"", "*", ".*"})

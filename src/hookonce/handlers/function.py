@@ -1,8 +1,7 @@
 """Function handler: a Python file, and the worker process that runs one of its functions.
 
 The command line of that process contains the file's digest: a file that changes makes another command, and a
-process that finds another content does not run it. Alone it is run as any command is; a long-lived process may
-have workers ready that have loaded the file (`workers/pool.py`).
+process that finds another content does not run it. A long-lived process may have workers ready (`workers/pool.py`).
 """
 
 import os

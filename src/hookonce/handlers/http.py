@@ -1,12 +1,12 @@
 """HTTP handler: posts an event; the body of the response counts as a command's stdout."""
 
 from collections.abc import Mapping
+from functools import partial
 from time import monotonic
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from hookonce import __version__
 from hookonce.base.event_loop import EventLoop
@@ -58,30 +58,21 @@ class HttpOperation(Struct, frozen=True, kw_only=True):
 
         started_at, deadline = monotonic(), monotonic() + timeout
 
-        def call() -> bytes:
-            return call_server(self.request, deadline, expects_answer=self.expects_answer)
-
+        call = partial(call_server, self.request, deadline, expects_answer=self.expects_answer)
         try:
-            return ForkedChild(
-                loop,
-                call,
-                timeout,
-                lambda output: on_result(replace(_parse_output(output), duration=monotonic() - started_at)),
-            )
+            return ForkedChild(loop, call, timeout, lambda output: on_result(_parse_output(output, started_at)))
         except OSError as problem:
             return FailedStart(loop, problem, started_at, on_result)
 
 
-def _parse_output(output: bytes | None) -> OperationResult:
+def _parse_output(output: bytes | None, started_at: float) -> OperationResult:
     """Parse the child's output: a line with the failure, empty if there is none, then the body."""
-    if output is None:
-        return OperationResult(failure="timeout")
-    failure, separator, body = output.partition(b"\n")
-    if not separator:
-        return OperationResult(failure="the call ended without a word")
-    if failure:
-        return OperationResult(failure=failure.decode(errors="replace"))
-    return OperationResult(code=0, stdout=body)
+    line, separator, body = (output or b"").partition(b"\n")
+    failure = line.decode(errors="replace") if separator else "the call ended without a word"
+    duration = monotonic() - started_at
+    if output is None or failure:
+        return OperationResult(failure="timeout" if output is None else failure, duration=duration)
+    return OperationResult(code=0, stdout=body, duration=duration)
 
 
 def build_http_operation(

@@ -72,7 +72,6 @@ def call_server(request: HttpRequest, deadline: float, *, expects_answer: bool =
 
 
 def _follow_redirect(request: HttpRequest, ip_addresses: list[str], deadline: float) -> HttpResponse:
-    """Send it, and follow one redirect to the same host."""
     response = _exchange(request, ip_addresses, deadline)
     if response.status not in _REDIRECT_STATUSES:
         return response

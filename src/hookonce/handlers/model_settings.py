@@ -27,9 +27,7 @@ def load_model_settings() -> ModelSettings:
     current = settings.load().require()
     if "models" in current.invalid:
         raise HookonceError("the setting models is a table of texts")
-    table = current.models
-    if table is None:
-        raise HookonceError(f"no language model is configured: {SETUP_HINT}")
+    table = current.models or {}
     if unknown := sorted(table.keys() - {*ModelSettings.__struct_fields__}):
         raise HookonceError(f"there is no setting models.{unknown[0]}")
     choice = ModelSettings(**table)

@@ -221,7 +221,6 @@ class ModulePool:
     """Pool of the modules that run for an event loop; a one-shot process has none, and starts one for each event."""
 
     def __init__(self, loop: EventLoop) -> None:
-        """Register an empty pool for the loop."""
         self._loop, self._channels = loop, dict[bytes, ModuleChannel]()
         _pools[loop] = self
 

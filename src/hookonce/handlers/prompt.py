@@ -77,7 +77,6 @@ def parse_decision(text: str) -> tuple[Decision | None, list[Gap]]:
 
 
 def _parse_object(text: str) -> Object | None:
-    """Parse the JSON object, with or without a code fence."""
     text = text.strip()
     if text.startswith(_FENCE) and text.endswith(_FENCE) and "\n" in text:
         text = text.partition("\n")[2][: -len(_FENCE)]

@@ -6,7 +6,7 @@ runs there is what somebody has agreed to, as it is now.
 """
 
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import sha256
 from os import F_OK, access
 from os.path import isfile
@@ -62,17 +62,16 @@ def _sources_in(folder: Path, scope: Scope) -> list[ManifestSource]:
 
 
 def _read_source(path: Path, scope: Scope) -> list[ManifestSource]:
+    source = partial(ManifestSource, scope=scope, path=path)
     try:
         data = read_regular_file(path, _MAX_MANIFEST_BYTES)
     except (FileNotFoundError, NotADirectoryError):
         return []
     except (OSError, ValueError) as fault:
         reason = fault.strerror if isinstance(fault, OSError) else fault
-        return [ManifestSource(scope=scope, path=path, problem=f"cannot be read: {reason}")]
-    if not has_safe_owner(path, scope):
-        problem = "can be written by others than root, and does not count"
-        return [ManifestSource(scope=scope, path=path, problem=problem)]
-    return [ManifestSource(scope=scope, path=path, data=data)]
+        return [source(problem=f"cannot be read: {reason}")]
+    is_safe = has_safe_owner(path, scope)
+    return [source(data=data) if is_safe else source(problem="can be written by others than root, and does not count")]
 
 
 def load_source(source: ManifestSource) -> Manifest:

@@ -196,21 +196,17 @@ def build_manifest(document: Object) -> Manifest:
 def parse_hook(document: Object) -> Hook:
     """One hook of such a document."""
     attributes, extra = _split_attributes(document, _HOOK_ATTRIBUTES)
-    return Hook(handler=_parse_handler(extra.pop("handler")), extra=extra, **attributes)
+    handler_attributes, handler_extra = _split_attributes(extra.pop("handler"), _HANDLER_ATTRIBUTES)
+    if platform := handler_attributes.get("platform"):
+        names = {name: "darwin" if name in _DARWIN_NAMES else name for name in platform}
+        handler_attributes["platform"] = {names[name]: text for name, text in platform.items()}
+    return Hook(handler=Handler(extra=handler_extra, **handler_attributes), extra=extra, **attributes)
 
 
 def _split_attributes(document: Object, names: dict[str, str]) -> tuple[Object, Object]:
     """The attributes of a noun that a document has, and all that is none."""
     attributes = {names[key]: value for key, value in document.items() if key in names and value is not None}
     return attributes, {key: value for key, value in document.items() if key not in names}
-
-
-def _parse_handler(document: Object) -> Handler:
-    attributes, extra = _split_attributes(document, _HANDLER_ATTRIBUTES)
-    if platform := attributes.get("platform"):
-        names = {name: "darwin" if name in _DARWIN_NAMES else name for name in platform}
-        attributes["platform"] = {names[name]: text for name, text in platform.items()}
-    return Handler(extra=extra, **attributes)
 
 
 def dump_manifest(manifest: Manifest) -> Object:

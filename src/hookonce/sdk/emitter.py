@@ -1,10 +1,4 @@
-"""Emitter for makers of agents: emits events, runs the hooks on them, and returns their decision.
-
-Every event is written in an open format, goes to the hooks of the user, the organisation, the system and the
-project (`.hookonce/hooks.json`, and the observers of `.openhook.json`, once somebody has agreed to them with
-`hookonce trust`), and into the record. The decision says whether to go on, with what input, and what to tell the
-model.
-"""
+"""Emitter for makers of agents: emits events in an open format, runs the hooks on them, and returns their decision."""
 
 import os
 from functools import partial
@@ -37,7 +31,6 @@ class Step:
     """One tool call: `input` is what to do, which hooks may have changed; nothing is to be done if it was `denied`."""
 
     def __init__(self, emitter: "Emitter", tool: Tool) -> None:
-        """Ask about it."""
         self._emitter, self._tool, self._started_at = emitter, tool, monotonic()
         self.decision = emitter.emit("before_tool_execute", tool=tool)
         self.input: Object = self.decision.updated_input or tool.input

@@ -9,16 +9,12 @@ _NO_RESULT = Result()
 
 
 class HookEvent:
-    """A view of an event; what it does not tell is an empty text, so that a hook may simply look into it.
-
-    `full` is the whole event, with everything that has no name here.
-    """
+    """A view of an event; what it does not tell is an empty text, so that a hook may simply look into it."""
 
     __slots__ = ("full",)
 
     def __init__(self, full: Event) -> None:
-        """Look at an event."""
-        self.full = full
+        self.full = full  # the whole event, with everything that has no name here
 
     def __repr__(self) -> str:
         subject = self.tool.name or self.type

@@ -44,7 +44,12 @@ def hook(event: Any = None, /, *, tool: Any = None) -> Any:
     """
     if callable(event):
         return hook()(event)
-    hook_filter = _build_filter(event, tool)
+    if event is not None and event not in EVENTS and not event.startswith("vendor."):
+        raise UsageError(f"no event is called {event!r}{suggest_name(event, EVENTS)}")
+    matcher = list(tool) if isinstance(tool, (tuple, set, frozenset)) else tool
+    if matcher is not None and (fault := next(find_matcher_problems(matcher, "tool"), None)) is not None:
+        raise UsageError(f"{fault[0]}: {fault[1]}")
+    hook_filter = HookFilter(event, matcher)
 
     def mark_function(function: F) -> F:
         setattr(function, _FILTER_ATTRIBUTE, hook_filter)
@@ -55,15 +60,6 @@ def hook(event: Any = None, /, *, tool: Any = None) -> Any:
         return function
 
     return mark_function
-
-
-def _build_filter(event: str | None, tool: Any) -> HookFilter:
-    if event is not None and event not in EVENTS and not event.startswith("vendor."):
-        raise UsageError(f"no event is called {event!r}{suggest_name(event, EVENTS)}")
-    matcher = list(tool) if isinstance(tool, (tuple, set, frozenset)) else tool
-    if matcher is not None and (fault := next(find_matcher_problems(matcher, "tool"), None)) is not None:
-        raise UsageError(f"{fault[0]}: {fault[1]}")
-    return HookFilter(event, matcher)
 
 
 def _main_file(function: HookFunction) -> str | None:

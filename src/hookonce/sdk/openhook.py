@@ -35,7 +35,6 @@ class ValidationError(DocumentError):
     """What was given is no OpenHook event; `problems` has all that is wrong, `path` the place of the first."""
 
     def __init__(self, problems: list[Problem]) -> None:
-        """Name every problem in one sentence."""
         (path, first), *others = problems
         super().__init__("; ".join([first, *(f"{place}: {message}" for place, message in others)]), path)
         self.problems = problems
@@ -84,7 +83,12 @@ class OpenHookEvent(Struct, frozen=True):
     @classmethod
     def from_json(cls, raw: str | bytes, *, strict: bool = False) -> Self:
         """The event that a JSON document holds."""
-        document = _validate(_parse_json(raw), strict=strict)
+        document = _parse_json(raw)
+        problems, doubts = validate_document("openhook", formats.load("openhook").check, document, strict=strict)
+        if problems:
+            raise ValidationError(problems)
+        for path, message in doubts:
+            _LOG.warning("%s: %s", path, message)
         place = document.get("context") or None
         cwd = document.pop("cwd", None)
         if cwd is not None and place is None:
@@ -139,17 +143,6 @@ def parse_stdin(*, strict: bool = False) -> OpenHookEvent:
     if not raw.strip():
         raise ValidationError([("$", "stdin is empty; expected an OpenHook event")])
     return OpenHookEvent.from_json(raw, strict=strict)
-
-
-def _validate(document: Json, *, strict: bool) -> Object:
-    """Validate against the published schema and the rules beside it; doubts are logged."""
-    problems, doubts = validate_document("openhook", formats.load("openhook").check, document, strict=strict)
-    if problems:
-        raise ValidationError(problems)
-    for path, message in doubts:
-        _LOG.warning("%s: %s", path, message)
-    valid_document: Object = document
-    return valid_document
 
 
 def _parse_json(raw: str | bytes) -> Json:

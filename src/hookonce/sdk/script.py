@@ -80,9 +80,9 @@ def _reply_to_agent(
     module: ModuleType, raw: bytes, payload: Object, argv: Sequence[str], environment: Mapping[str, str]
 ) -> Reply:
     """Reply to an agent in its own form; a writer of event formats gets none."""
-    from hookonce import formats
+    from hookonce import agents, formats
     from hookonce.dispatch.dedup import CallDecision
-    from hookonce.dispatch.identification import identify
+    from hookonce.dispatch.identification import identify, payload_event
     from hookonce.dispatch.pipeline import CallArguments, build_response, parse_request
 
     identification = identify(payload, environment)
@@ -97,17 +97,10 @@ def _reply_to_agent(
         hint = "name the agent and its event behind the program: python guard.py claude-code PreToolUse"
         raise UsageError(f"nothing says whose payload this is{candidates}; {hint}")
     call = CallArguments(agent=str(name or identification.name), event=event or identification.event)
-    _require_event(call.agent, call.event, payload)
+    agent = agents.load(call.agent)
+    if call.event is None and payload_event(agent, payload) is None:
+        example_event = agents.config_event_of(agent, "before_tool_execute") or next(iter(agent.events))
+        hint = f"name it behind the agent: python guard.py {call.agent} {example_event}"
+        raise UsageError(f"the payload names no event of {agent.title}; {hint}")
     request = parse_request(call, raw, environment)
     return build_response(request, CallDecision(decision=_decide(module, request.event))).reply
-
-
-def _require_event(agent: str, event: str | None, payload: Object) -> None:
-    from hookonce import agents
-    from hookonce.dispatch.identification import payload_event
-
-    agent_table = agents.load(agent)
-    if event is None and payload_event(agent_table, payload) is None:
-        example_event = agents.config_event_of(agent_table, "before_tool_execute") or next(iter(agent_table.events))
-        hint = f"name it behind the agent: python guard.py {agent} {example_event}"
-        raise UsageError(f"the payload names no event of {agent_table.title}; {hint}")

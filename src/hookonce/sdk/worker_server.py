@@ -32,8 +32,8 @@ class WorkerServer:
     """The server: the loaded file, and the workers that wait for a call or are in one."""
 
     def __init__(self, file: str, digest: str) -> None:
-        """The client is at the other end of our stdin."""
         self._file, self._digest = file, digest
+        # The client is at the other end of our stdin.
         self._control = socket.socket(socket.AF_UNIX, CONTROL_SOCKET_TYPE, fileno=os.dup(0))
         self._workers: dict[int, tuple[int, int]] = {}
         self._last_number = 0
@@ -86,8 +86,6 @@ class WorkerServer:
             socket.send_fds(self._control, [packet], [server_end.fileno()])
 
     def _run_worker(self, module: ModuleType, fd: int, stderr_fd: int) -> NoReturn:
-        """Whole life of a worker."""
-
         def work() -> None:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)

@@ -122,10 +122,8 @@ def _describe_hook(hook: Hook) -> Iterator[str]:
 
 def run_scanners(project: Path, proposals: list[TrustProposal]) -> list[str]:
     """What the configured scanners say of the files that are to be trusted; silence is consent."""
-    names: dict[str, None] = {}
-    for proposal in proposals:
-        files = [proposal.path, *(project / name for name in proposal.pin.files)] if proposal.pin else []
-        names |= dict.fromkeys(map(str, files))
+    pins = [(proposal.path, proposal.pin) for proposal in proposals if proposal.pin]
+    names = dict.fromkeys(str(file) for path, pin in pins for file in (path, *(project / name for name in pin.files)))
     commands = settings.load().require().scanners
     return [line for command in commands for line in _run_scanner(command, list(names), project)]
 

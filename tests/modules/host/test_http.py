@@ -193,7 +193,7 @@ def test_a_token_is_asked_for_and_comes_from_the_environment():
 
 @pytest.fixture(scope="module")
 def server():
-    with ModuleHttpServer(m, 0) as found, pytest.MonkeyPatch.context() as patch:
+    with ModuleHttpServer(m.answer, 0) as found, pytest.MonkeyPatch.context() as patch:
         patch.setattr(messages, "MAX_MESSAGE_BYTES", 10_000)
         thread = threading.Thread(target=found.serve_forever, daemon=True)
         thread.start()
@@ -258,8 +258,8 @@ def test_a_server_that_others_can_reach_needs_a_token():
     It refuses to start, and says what to do.
     """
     with pytest.raises(UsageError, match="--token-env"):
-        ModuleHttpServer(m, 0, host="0.0.0.0")  # noqa: S104
-    ModuleHttpServer(m, 0, host="0.0.0.0", token="abc").server_close()  # noqa: S104
+        ModuleHttpServer(m.answer, 0, host="0.0.0.0")  # noqa: S104
+    ModuleHttpServer(m.answer, 0, host="0.0.0.0", token="abc").server_close()  # noqa: S104
 
 
 def test_a_server_answers_timeout_when_the_work_takes_too_long():
@@ -268,7 +268,7 @@ def test_a_server_answers_timeout_when_the_work_takes_too_long():
     """
     slow = module(name="slow", kind="tool")
     slow.op("wait")(lambda: time.sleep(0.5))
-    with ModuleHttpServer(slow, 0, deadline=0.05) as found:
+    with ModuleHttpServer(slow.answer, 0, deadline=0.05) as found:
         threading.Thread(target=found.serve_forever, daemon=True).start()
         assert posted(found.url, "/invoke", {"op": "wait", "id": 1})[1]["error"]["code"] == "timeout"
         found.shutdown()

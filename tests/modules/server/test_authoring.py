@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 
 import pytest
 from msgspec import Struct
@@ -15,7 +16,7 @@ from hookonce.modules import Fault, Module, Request, module
 from hookonce.modules.host.client import connect, describe, health, invoke
 from hookonce.modules.host.stdio import StdioLink
 from hookonce.modules.protocol.descriptor import parse_descriptor
-from hookonce.modules.server.http_server import Bridge, ModuleHttpServer
+from hookonce.modules.server.http_server import ModuleHttpServer, bridge_document
 from hookonce.modules.server.operations import JobQueue, OperationFunction
 from hookonce.modules.server.stdio_server import StdioServer
 from tests.modules.subject import m
@@ -122,7 +123,7 @@ def test_on_stdio_slow_work_is_answered_with_timeout_and_its_result_is_dropped(m
     slow.op("wait")(lambda: time.sleep(0.3))
     monkeypatch.setattr("hookonce.modules.server.stdio_server.MAX_THREADS", 2)
     monkeypatch.setattr("hookonce.modules.protocol.messages.MAX_MESSAGE_BYTES", 1000)
-    desk = StdioServer(slow, into[0], out[1], 0.05)
+    desk = StdioServer(slow.answer, into[0], out[1], 0.05)
     desk.start()
     os.write(into[1], b'{"op":"wait","id":1}\n{"op":"health","id":2}\n')
     heard = b""
@@ -151,7 +152,7 @@ def test_a_module_on_stdio_can_be_offered_over_http():
     A bridge passes on what is asked and answered, under the caller's own ids; what is no request stays here.
     """
     echo = "say({'status': 'ok', 'id': r['id']} if r['op'] == 'health' else {'ok': True, 'result': r['args'], 'id': r['id']})"
-    with StdioLink(program(echo)) as link, ModuleHttpServer(Bridge(link), 0) as server:
+    with StdioLink(program(echo)) as link, ModuleHttpServer(partial(bridge_document, link), 0) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         assert posted(server.url, "/health", b"")[1] == {"status": "ok"}
         found = posted(server.url, "/invoke", {"op": "do", "args": {"n": 1}, "id": "mine"})[1]

@@ -19,7 +19,7 @@ from hookonce.client.installation import install_client, run_trial
 from hookonce.configure import http_policy
 from hookonce.configure.agent_trust import plan_review
 from hookonce.configure.changes import FileChange, render_diff
-from hookonce.configure.http_probe import await_answer, is_answering
+from hookonce.configure.http_probe import await_answer, probe_listener
 from hookonce.configure.install import plan_install
 from hookonce.configure.locations import ConfigRoots, current_roots, target_file
 from hookonce.diagnose.agent_check import check_review
@@ -96,7 +96,7 @@ def _choose_http_address(options: Namespace) -> HttpAddress | Literal[False] | N
     if not options.http:
         return None if options.http is None else False
     address = daemon_endpoints.load_http_address()
-    if address is None or not (daemon_endpoints.is_port_free(address.port) or is_answering(address)):
+    if address is None or not (daemon_endpoints.is_port_free(address.port) or probe_listener(address) is None):
         return daemon_endpoints.new_http_address()
     return address
 

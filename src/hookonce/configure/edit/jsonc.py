@@ -3,8 +3,7 @@
 Every function takes the file's bytes. What an edit does not touch keeps its bytes, and removing what was
 inserted gives back the file as it was, unless somebody else has changed the same place meanwhile. Where a key
 stands twice, the last one counts, as it does for the agents. `json` reads the text once comments and trailing
-commas are blanked, so what is looked for afterwards is known to be valid (tree-sitter-json would refuse trailing
-commas and `1e+16`).
+commas are blanked, so what is looked for afterwards is known to be valid.
 """
 
 import re

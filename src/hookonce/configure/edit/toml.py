@@ -1,9 +1,4 @@
-"""Byte-preserving editor of TOML files that belong to others.
-
-The same promises as for JSON: what an edit does not touch keeps its bytes, comments included, and removing what
-was added gives back the file as it was. tomllib reads the file. Each result is parsed again, and refused where it
-does not say what it should, as under a table that is written in braces.
-"""
+"""Byte-preserving editor of TOML files that belong to others, with the promises of the editor of JSON."""
 
 import re
 from collections.abc import Callable
@@ -252,7 +247,7 @@ def remove_path(text: bytes, keys: DocumentPath) -> bytes:
         edits = [_delete_span(document, section.start, section.end)]
     else:
         edits = [_delete_line(document, line)]
-    return _apply(document, edits, keys, _remover(keys))
+    return _apply_removal(document, edits, keys)
 
 
 def _insert_tables(document: TomlDocument, path: DocumentPath, table_text: str) -> TextEdit:
@@ -305,7 +300,7 @@ def _remove_tables(document: TomlDocument, path: DocumentPath) -> bytes:
             spans.append((section.start, section.end))
     if not spans:
         raise FileEditError(f"there is nothing at {format_path(path)} to remove")
-    return _apply(document, [_delete_span(document, *span) for span in spans], path, _remover(path))
+    return _apply_removal(document, [_delete_span(document, *span) for span in spans], path)
 
 
 def _delete_span(document: TomlDocument, start: int, end: int) -> TextEdit:
@@ -316,7 +311,7 @@ def _delete_span(document: TomlDocument, start: int, end: int) -> TextEdit:
 
 
 def _apply(document: TomlDocument, edits: list[TextEdit], keys: DocumentPath, change: Callable[[Any], Any]) -> bytes:
-    """The new bytes, once they are known to parse as what was meant."""
+    """The new bytes, once they are known to parse as what was meant; under a table in braces they often do not."""
     new = brackets.apply_edits(document.text, edits)
     whole = deepcopy(document.value)
     try:
@@ -335,8 +330,8 @@ def _ensure_table(whole: Any, keys: DocumentPath) -> Any:
     return whole
 
 
-def _remover(path: DocumentPath) -> Callable[[Any], Any]:
-    return lambda whole: value_at_path(whole, path[:-1]).pop(path[-1])
+def _apply_removal(document: TomlDocument, edits: list[TextEdit], keys: DocumentPath) -> bytes:
+    return _apply(document, edits, keys, lambda whole: value_at_path(whole, keys[:-1]).pop(keys[-1]))
 
 
 def _without_empty(value: Any) -> Any:

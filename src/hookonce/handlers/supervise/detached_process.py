@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from fcntl import LOCK_EX, LOCK_NB, flock
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from time import monotonic, sleep
@@ -48,11 +49,7 @@ def run_detached(
                 raise BlockingIOError(f"{_MAX_SLOTS} hooks of this project run or wait already")
             queue = project_digest, slot_fd
 
-        def run_child() -> None:
-            output = _run_child(operation, command, process_context, queue)
-            if output is not None:
-                log.write(output[0], sanitize_output(output[1], operation.payload))
-
+        run_child = partial(_run_child, operation, command, process_context, queue, sanitize_output)
         try:  # twice: the grandchild is an orphan, and our end is not its end
             os.waitpid(fork_child(lambda: fork_child(run_child, {slot_fd}), {slot_fd}), 0)
         finally:
@@ -77,13 +74,17 @@ def _acquire_slot(project_digest: str, slots: range) -> int | None:
 
 
 def _run_child(
-    operation: "DetachableOperation", command: str, process_context: ProcessContext, queue: tuple[str, int] | None
-) -> tuple[str, bytes] | None:
-    """Wait for a running slot and run the hook: a line for the log and its output; None if there was no slot."""
+    operation: "DetachableOperation",
+    command: str,
+    process_context: ProcessContext,
+    queue: tuple[str, int] | None,
+    sanitize_output: OutputSanitizer,
+) -> None:
+    """Wait for a running slot, run the hook, and log how it ended."""
     deadline = monotonic() + MAX_DETACHED_S
     if queue is not None and not _wait_for_slot(*queue, deadline):
         log.write(f"async hook not started ({MAX_PROCESSES_PER_PROJECT} others ran all the time): {command}")
-        return None
+        return
     depth = int(process_context.env.get(process_info.DEPTH_VARIABLE, 1))
     mark = process_info.register_handlers(depth)  # that of the call goes away with the call
     log.write(f"async hook started by process {os.getpid()}: {command}")
@@ -94,7 +95,8 @@ def _run_child(
     process_info.unregister_handlers(mark)
     ending = result.failure or f"exit code {result.code}"
     line = f"async hook ended ({ending}) after {result.duration:.1f} s: {command}"
-    return line, log.truncate_output(result.stdout + result.stderr, _MAX_LOG_BYTES)
+    output = log.truncate_output(result.stdout + result.stderr, _MAX_LOG_BYTES)
+    log.write(line, sanitize_output(output, operation.payload))
 
 
 def _wait_for_slot(project_digest: str, queue_fd: int, deadline: float) -> bool:

@@ -22,11 +22,7 @@ class ForkedChild:
     ) -> None:
         """Fork; an OSError where that is not possible."""
         self._loop, self._on_output, self._output = loop, on_output, bytearray()
-
-        def start(hangup_fd: int, output_fd: int) -> int:
-            return fork_child(lambda: _run_child(work, hangup_fd, output_fd, timeout), {hangup_fd, output_fd})
-
-        self._child: Watchdog | None = Watchdog(start)
+        self._child: Watchdog | None = Watchdog(lambda *fds: fork_child(lambda: _run_child(work, timeout, *fds), fds))
         os.set_blocking(self._child.status_fd, False)
         loop.watch_fd(self._child.status_fd, READ, self._receive)
         self._timer = loop.call_later(timeout, self.cancel)
@@ -56,7 +52,7 @@ class ForkedChild:
         self._on_output(output)
 
 
-def _run_child(work: Callable[[], bytes], hangup_fd: int, output_fd: int, timeout: float) -> None:
+def _run_child(work: Callable[[], bytes], timeout: float, hangup_fd: int, output_fd: int) -> None:
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, max(timeout + _SELF_KILL_MARGIN_S, _MIN_TIMER_S))
     Thread(target=_exit_on_hangup, args=(hangup_fd,), daemon=True).start()

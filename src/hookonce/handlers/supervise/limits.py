@@ -35,9 +35,6 @@ def raise_fd_limit() -> None:
 @contextmanager
 def lowered_fd_limit() -> Iterator[None]:
     """Context manager: the original limit while a child is spawned."""
-    if not _original_fd_limits:
-        yield
-        return
     raised_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
     restore_fd_limit()
     try:

@@ -2,8 +2,7 @@
 
 When we close the hangup pipe or are killed, everything below the watchdog is killed. Processes that leave their
 group, session or parent come to it as orphans (child subreaper), where the system can do that. It has a session
-of its own, because agents kill whole process groups. The native client contains a second watchdog, which starts
-faster.
+of its own, because agents kill whole process groups. The native client has another, which starts faster.
 """
 
 import os
@@ -75,11 +74,7 @@ def _has_ended(pid: int) -> bool:
 
 def forked_watchdog(start: Callable[[], "Popen[bytes]"], keep_fds: Collection[int]) -> Callable[[int, int], int]:
     """A watchdog that is forked from this process, keeps only these descriptors, and starts the hook."""
-
-    def begin(hangup_fd: int, status_fd: int) -> int:
-        return fork_child(lambda: _run_watchdog(start, hangup_fd, status_fd), {*keep_fds, hangup_fd, status_fd})
-
-    return begin
+    return lambda *fds: fork_child(lambda: _run_watchdog(start, *fds), {*keep_fds, *fds})
 
 
 def _run_watchdog(start: Callable[[], "Popen[bytes]"], hangup_fd: int, status_fd: int) -> None:

@@ -23,7 +23,6 @@ class WorkerPool:
     """Worker servers of all files that were called lately."""
 
     def __init__(self, loop: EventLoop) -> None:
-        """Register an empty pool for the loop."""
         self._loop = loop
         self._clients: dict[str, WorkerClient] = {}
         _pools[loop] = self

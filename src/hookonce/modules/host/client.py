@@ -7,6 +7,7 @@ from typing import Any, Protocol, Self
 from hookonce.model import Json, Object, Problem
 from hookonce.modules.protocol import messages
 from hookonce.modules.protocol.descriptor import Descriptor
+from hookonce.modules.protocol.messages import DEFAULT_TIMEOUT_S
 from hookonce.modules.protocol.validation import require_reachable
 
 
@@ -60,7 +61,7 @@ def invoke(
     args: Object | None = None,
     *,
     session_id: str | None = None,
-    timeout: float = messages.DEFAULT_TIMEOUT_S,
+    timeout: float = DEFAULT_TIMEOUT_S,
 ) -> messages.ModuleResponse:
     """Invoke an operation."""
     return messages.parse_response(link.ask(messages.Request(op, args or {}, session_id), timeout))
@@ -75,7 +76,7 @@ def health(link: Link, timeout: float = messages.HEALTH_TIMEOUT_S) -> messages.M
     return answer if status == "ok" else _internal_error(f"its status is not ok but {status!r}", {"status": status})
 
 
-def describe(link: Link, timeout: float = messages.DEFAULT_TIMEOUT_S) -> messages.ModuleResponse:
+def describe(link: Link, timeout: float = DEFAULT_TIMEOUT_S) -> messages.ModuleResponse:
     """A module's description of itself, or an error that names every problem of it."""
     answer = _parse_plain_response(link.ask(_DESCRIBE_REQUEST, timeout))
     problems = description_problems(answer.result) if answer.ok else []

@@ -92,8 +92,9 @@ class HttpLink(Closeable):
         parts = urlsplit(url)
         self._secure, self._host, self._port = parts.scheme.lower() == "https", parts.hostname or "", parts.port
         self._base = parts.path.rstrip("/")
+        self._address = self._host if self._port is None else f"{self._host} port {self._port}"
         self._token_env, self._env = token_env, os.environ if env is None else env
-        self._idle, self._watch = list[HTTPConnection](), watch
+        self._idle, self._watch = list[HTTPConnection](), watch or messages.ignore_message
         self._lock, self._closed = Lock(), False
 
     def ask(self, request: Request, timeout: float) -> Object:
@@ -113,10 +114,6 @@ class HttpLink(Closeable):
         except HTTPException as problem:
             return build_error("unreachable", f"{self._address} does not speak HTTP: {_error_text(problem)}")
 
-    @property
-    def _address(self) -> str:
-        return self._host if self._port is None else f"{self._host} port {self._port}"
-
     def _post(self, request: Request, deadline: float) -> Object:
         verb = request.op if request.op in messages.VERBS else "invoke"
         body = messages.encode_line(messages.request_document(request) if verb == "invoke" else {})
@@ -127,7 +124,7 @@ class HttpLink(Closeable):
         connection = self._acquire(deadline)
         is_reusable = False
         try:
-            self._notify("sent", body)
+            self._watch("sent", body)
             connection.request("POST", f"{self._base}/{verb}", body, headers)
             response = connection.getresponse()
             raw = response.read(limit + 1)
@@ -135,7 +132,7 @@ class HttpLink(Closeable):
                 raise Fault("internal", f"the answer is longer than {limit} bytes")
             if response.length:
                 raise Fault("unreachable", "the connection broke in the middle of the answer", {"retryable": True})
-            self._notify("heard", raw)
+            self._watch("heard", raw)
             is_reusable = not response.will_close and response.isclosed()
         finally:
             self._release(connection, is_reusable=is_reusable)
@@ -150,10 +147,6 @@ class HttpLink(Closeable):
                 raise Fault("forbidden", f"what {self._token_env} holds cannot be sent in a header")
             headers["Authorization"] = f"Bearer {token}"
         return headers
-
-    def _notify(self, direction: str, message: bytes) -> None:
-        if self._watch is not None:
-            self._watch(direction, message)
 
     def _acquire(self, deadline: float) -> HTTPConnection:
         while True:

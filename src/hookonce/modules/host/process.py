@@ -100,14 +100,12 @@ class ModuleProcess:
             return b""  # where this would block, it has ended, and a process that it left still holds its stdout
 
     def send(self, data: bytes, deadline: float, read_meanwhile: Callable[[], bool] = bool) -> int:
-        """Write to its stdin, and return how many bytes went; a BrokenPipeError when nobody reads there.
-
-        While the pipe is full, `read_meanwhile` is called when there is something to read: a module that waits for us
-        to read its responses does not read. It returns whether it was the one to read.
-        """
+        """Write to its stdin, and return how many bytes went; a BrokenPipeError when nobody reads there."""
         sent_bytes = self._write(data)
         if sent_bytes == len(data):
             return sent_bytes
+        # While the pipe is full, `read_meanwhile` is called when there is something to read: a module that waits for us
+        # to read its responses does not read. It returns whether it was the one to read.
         rest, read_write_poll, write_poll = memoryview(data)[sent_bytes:], poll(), poll()
         for poller in (read_write_poll, write_poll):
             poller.register(self._stdin_fd, POLLOUT)

@@ -32,7 +32,7 @@ _open_links: "WeakSet[StdioLink]" = WeakSet()
 class ModuleLifecycle:
     """Running process of a module and its pending requests."""
 
-    def __init__(self, process: ModuleProcess, log: StderrTail, watch: messages.MessageWatcher | None) -> None:
+    def __init__(self, process: ModuleProcess, log: StderrTail, watch: messages.MessageWatcher) -> None:
         self.process, self.end_reason, self.pending = process, "", PendingRequests[ResponseWaiter]()
         self._log, self._watch, self._lines, self._ids = log, watch, messages.LineBuffer(), count(1)
         self._read_lock, self._write_lock, self._end_lock = Lock(), Lock(), Lock()
@@ -75,7 +75,7 @@ class ModuleLifecycle:
             sent_bytes = -1
         finally:
             self._write_lock.release()
-        if self._watch is not None and sent_bytes == len(line):
+        if sent_bytes == len(line):
             self._watch("sent", line)
         if sent_bytes < 0:
             self.end("it closed its stdin")
@@ -115,8 +115,7 @@ class ModuleLifecycle:
             if line is None:
                 self.end(f"its answer was longer than {messages.MAX_MESSAGE_BYTES} bytes", code="internal")
                 return
-            if self._watch is not None:
-                self._watch("heard", line)
+            self._watch("heard", line)
             self._dispatch_line(line)
 
     def _dispatch_line(self, line: bytes) -> None:
@@ -189,7 +188,7 @@ class StdioLink(Closeable):
     ) -> None:
         """`watch` gets every message and what the module writes to stderr; the first request starts the process."""
         self._command, self._cwd, self._env = list(command), cwd, env
-        self._watch, self._log = watch, StderrTail()
+        self._watch, self._log = watch or messages.ignore_message, StderrTail()
         self._lifecycle: ModuleLifecycle | None = None
         self._start_lock, self._serial_lock = Lock(), Lock()
         self._closed, self._failures, self._retry_at = False, 0, 0.0
@@ -275,8 +274,7 @@ class StdioLink(Closeable):
 
     def _on_stderr(self, chunk: bytes) -> None:
         self._log.add(chunk)
-        if self._watch is not None:
-            self._watch("said", chunk)
+        self._watch("said", chunk)
 
     def close(self, grace: float = STOP_GRACE_S) -> None:
         """End the module: its stdin is closed, then it gets SIGTERM, then its group is killed."""

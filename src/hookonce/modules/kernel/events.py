@@ -74,7 +74,7 @@ class EventBus:
         self,
         name: str,
         observer: Observer,
-        accepts: EventFilter = lambda _: True,
+        accepts: EventFilter = bool,
         *,
         priority: int = 0,
         max_queued: int = MAX_QUEUED_EVENTS,

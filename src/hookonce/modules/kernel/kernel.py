@@ -6,22 +6,26 @@ too; `invoke_module` returns the error as the module would have.
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from time import time
 
 from hookonce.base.ids import new_id
 from hookonce.model import Json, Object
 from hookonce.modules.host.client import Closeable, connect
-from hookonce.modules.kernel.events import EventBus, EventEmitter, EventIds, Observer, ObserverQueue
-from hookonce.modules.kernel.hooks import HookRegistry, endpoint_name, priority_advice
-from hookonce.modules.kernel.invocation import Invoker, LinkFactory, LinkPool
+from hookonce.modules.kernel.events import EventBus, EventEmitter, EventFilter, EventIds, Observer, ObserverQueue
+from hookonce.modules.kernel.invocation import DELIVERY_KEY, POLICY_EVENT, Invoker, LinkFactory, LinkPool
 from hookonce.modules.kernel.mounts import MountTable
 from hookonce.modules.kernel.sessions import SessionTable, newest_fragments
-from hookonce.modules.protocol.capabilities import CapabilityPolicy
+from hookonce.modules.protocol.capabilities import CapabilityPolicy, CapabilityRequest, CapabilityVerdict
 from hookonce.modules.protocol.descriptor import Descriptor
 from hookonce.modules.protocol.messages import DEFAULT_TIMEOUT_S, Fault, parse_plan
 from hookonce.modules.protocol.validation import copy_json, require_int, require_text
 
 _CONTEXT_PATH = "/mnt/context"
+_ALL_EVENTS = "*"
+_ADVISED_PRIORITIES = range(10, 91)  # priorities that hooks are advised to have; 0 is the default
+_ACK_TIMEOUT_S = 5.0  # for a hook to acknowledge an event
+_VERDICTS: dict[str, CapabilityVerdict] = {"grant": "grant", "allow": "grant", "deny": "deny"}
 
 
 class Kernel(Closeable):
@@ -41,7 +45,6 @@ class Kernel(Closeable):
         self.bus, self.mounts, self._links = EventBus(), MountTable(), LinkPool(connect_link)
         self._sessions, self._emitter, self._timeout = SessionTable(mint), EventEmitter(self.bus, mint, clock), timeout
         self._invoker = Invoker(self._emitter, self.mounts, self._sessions, self._links, policies or {})
-        self._hooks = HookRegistry(self._emitter, self.mounts, self._sessions, self._invoker)
         if log is not None:
             self.bus.observe("log", log, max_queued=0)
 
@@ -99,15 +102,53 @@ class Kernel(Closeable):
         return self._invoker.invoke(module, op, arguments, ids, self._timeout if timeout is None else timeout)
 
     def register_hook(self, event: str, endpoint: str | Observer, priority: int = 0) -> Callable[[], None]:
-        """Register a mounted module (its name) or a function for an event (`*`: all); returns what unregisters it.
+        """Register a mounted module (its name) or a function for an event (`*`: all); returns what unregisters it."""
+        name = endpoint if isinstance(endpoint, str) else getattr(endpoint, "__name__", "function")
+        data: Object = {"event": event, "endpoint": name, "priority": priority}
+        if priority and type(priority) is int and priority not in _ADVISED_PRIORITIES:
+            data["lint"] = f"a priority of {_ADVISED_PRIORITIES[0]} to {_ADVISED_PRIORITIES[-1]} is advised"
+        with self._emitter.emit_after("hook:register", data):
+            accepts = partial(_accepts, require_text(event, "an event's name"))
+            require_int(priority, "a priority")
+            if isinstance(endpoint, str):
+                return self._register_module(event, endpoint, accepts, priority)
+            if not callable(endpoint):
+                raise Fault("bad_request", "a hook is a module that is mounted, by its name, or a function")
+            return self.bus.observe(name, endpoint, accepts, priority=priority)
 
-        A module is invoked with `on_event`. One that is registered for `policy:decision` is also asked before a
-        capability is granted, and may answer with `decision: grant` or `deny`.
-        """
-        data: Object = {"event": event, "endpoint": endpoint_name(endpoint), "priority": priority}
-        with self._emitter.emit_after("hook:register", data | priority_advice(priority)):
-            event_name, checked_priority = require_text(event, "an event's name"), require_int(priority, "a priority")
-            return self._hooks.register(self.bus, event_name, endpoint, checked_priority)
+    def _register_module(self, event: str, name: str, accepts: EventFilter, priority: int) -> Callable[[], None]:
+        self.mounts.find_descriptor(name)
+        end_observer = self.bus.observe(name, partial(self._notify_hook, name), accepts, priority=priority)
+        # Who hears of policy decisions is also asked before one is made, and may answer `decision: grant` or `deny`.
+        policy_entry = (name, partial(self._ask_hook, name))
+        if event in {POLICY_EVENT, _ALL_EVENTS}:
+            self._invoker.hook_policies[id(policy_entry)] = policy_entry
+
+        def unregister() -> None:
+            self._invoker.hook_policies.pop(id(policy_entry), None)
+            end_observer()
+
+        return unregister
+
+    def _notify_hook(self, endpoint: str, event: Object) -> None:
+        session_id = event.get("session_id")
+        known_id = session_id if session_id in self._sessions.list_ids() else None
+        response = self._deliver(endpoint, event, EventIds(session_id=known_id, request_id=event.get("request_id")))
+        if not response["ok"]:
+            raise Fault(response["error"]["code"], response["error"]["message"])
+
+    def _ask_hook(self, endpoint: str, request: CapabilityRequest) -> CapabilityVerdict | None:
+        ids, data = EventIds(session_id=request.session_id), {"capability": request.capability, "op": request.op}
+        event = self._emitter.build_event(POLICY_EVENT, data, ids, module=request.module, status="asked")
+        response = self._deliver(endpoint, event, ids)
+        if not response["ok"]:
+            return "deny"
+        result = response["result"]
+        return _VERDICTS.get(str(result.get("decision"))) if type(result) is dict else None
+
+    def _deliver(self, endpoint: str, event: Object, ids: EventIds) -> Object:
+        delivery = {DELIVERY_KEY: event["id"]}
+        return self._invoker.invoke(endpoint, "on_event", {"event": event}, ids, _ACK_TIMEOUT_S, **delivery)
 
     def observe(self, observer: Observer, name: str = "observer") -> Callable[[], None]:
         """Register a function for every event, without its being a hook; returns what unregisters it."""
@@ -157,3 +198,8 @@ class Kernel(Closeable):
             if response["ok"] and type(response["result"]) is dict:
                 return dict(response["result"])
         return newest_fragments(snapshot, limit)
+
+
+def _accepts(event: str, document: Object) -> bool:
+    """Whether a document is of a hook's event; never those that say how hooks were invoked."""
+    return event in {_ALL_EVENTS, document["event"]} and DELIVERY_KEY not in (document.get("data") or {})

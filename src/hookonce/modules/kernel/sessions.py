@@ -20,10 +20,9 @@ class KernelSession(Struct, kw_only=True):
 
 
 class SessionTable:
-    """All sessions that have not ended; no caller sees one half changed."""
+    """All sessions that have not ended, by ids that `mint` makes; no caller sees one half changed."""
 
     def __init__(self, mint: Callable[[], str]) -> None:
-        """There are no sessions; `mint` makes their ids."""
         self._mint, self._sessions, self._lock = mint, dict[str, KernelSession](), Lock()
 
     def create(self, plan: SessionPlan) -> str:
@@ -35,7 +34,8 @@ class SessionTable:
         """Create a session with a copy of another one's plan and context; its id."""
         with self._lock:
             origin = self._get(parent)
-            return self._add(KernelSession(plan=origin.plan, parent=parent, context=_copy_context(origin.context)))
+            context = copy_json(origin.context, "a context")
+            return self._add(KernelSession(plan=origin.plan, parent=parent, context=context))
 
     def _add(self, session: KernelSession) -> str:
         self._sessions[session_id := self._mint()] = session
@@ -60,7 +60,8 @@ class SessionTable:
     def copy_context(self, name: str) -> Object:
         """A copy of a session's context."""
         with self._lock:
-            return _copy_context(self._get(name).context)
+            context: Object = copy_json(self._get(name).context, "a context")
+        return context
 
     def set_fragment(self, name: str, key: str, value: Json) -> None:
         """Set a fragment of a session's context; None takes it away."""
@@ -79,7 +80,7 @@ class SessionTable:
             newer = {key: value for key, value in old.items() if key not in snapshot or snapshot[key] != value}
             gone_keys = snapshot.keys() - old.keys()
             context = {key: value for key, value in replacement.items() if key not in gone_keys}
-            session.context = _copy_context(context) | newer
+            session.context = copy_json(context, "a context") | newer
             return len(encode(session.context)) - len(encode(old))
 
     def _get(self, name: str) -> KernelSession:
@@ -87,11 +88,6 @@ class SessionTable:
         if session is None:
             raise Fault("bad_request", f"there is no session {name}, or it has ended")
         return session
-
-
-def _copy_context(context: Object) -> Object:
-    copy: Object = copy_json(context, "a context")
-    return copy
 
 
 def newest_fragments(context: Object, limit: int) -> Object:

@@ -45,11 +45,7 @@ CapabilityPolicy = Callable[[CapabilityRequest], CapabilityVerdict | None]
 def policy_from_grants(grants: Mapping[str, Iterable[str]]) -> CapabilityPolicy:
     """A policy from a table: the capabilities of each module, and under `*` those of all modules."""
     pairs = {(module, capability) for module, capabilities in grants.items() for capability in capabilities}
-
-    def policy(request: CapabilityRequest) -> CapabilityVerdict | None:
-        return "grant" if {(request.module, request.capability), ("*", request.capability)} & pairs else None
-
-    return policy
+    return lambda request: "grant" if pairs & {(name, request.capability) for name in (request.module, "*")} else None
 
 
 def decide_capability(

@@ -18,7 +18,6 @@ V1_MODULE_KINDS = ("provider", "tool", "agent", "hook", "orchestrator", "context
 MODULE_KINDS = (*V1_MODULE_KINDS, "resolver", "memory", "guardrail", "approval")  # the later ones are of the later core
 TRANSPORTS = ("stdio", "http")
 DEFAULT_VERSION = "0.0.0"
-_STRING_FIELDS = {"$.transport": ("url", "token_env"), "$": ("version",)}
 
 
 def transport_problems(transport: str, command: list[str], url: str | None) -> Iterator[Problem]:
@@ -54,8 +53,12 @@ def find_problems(document: Any, *, strict: bool = False) -> tuple[list[Problem]
         choice = f"one of {', '.join(TRANSPORTS)}"
         problems += _field_problems(transport, "type", lambda kind: kind in TRANSPORTS, choice, "$.transport")
         problems += _list_problems(transport, "command", "$.transport") if "command" in transport else ()
-        problems += _text_problems(transport, "$.transport")
-    problems += [*_list_problems(document, "capabilities", "$"), *_text_problems(document, "$")]
+        texts = {name: transport[name] for name in ("url", "token_env") if name in transport}
+        problems += [
+            (f"$.transport.{name}", "expected a text") for name, text in texts.items() if type(text) is not str
+        ]
+    problems += _list_problems(document, "capabilities", "$")
+    problems += [] if type(document.get("version", "")) is str else [("$.version", "expected a text")]
     return problems, [] if problems else [*_warnings(document)]
 
 
@@ -76,12 +79,6 @@ def _list_problems(holder: Object, name: str, path: str) -> Iterator[Problem]:
     for index, item in enumerate(value):
         if type(item) is not str:
             yield f"{path}.{name}[{index}]", "expected a text"
-
-
-def _text_problems(holder: Object, path: str) -> Iterator[Problem]:
-    for name in _STRING_FIELDS[path]:
-        if name in holder and type(holder[name]) is not str:
-            yield f"{path}.{name}", "expected a text"
 
 
 def _warnings(document: Object) -> Iterator[Problem]:

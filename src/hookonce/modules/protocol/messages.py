@@ -32,6 +32,10 @@ ERROR_CODES = {
 }
 
 
+def ignore_message(direction: str, message: bytes) -> None:
+    """The MessageWatcher of who watches nothing."""
+
+
 class ErrorInfo(Struct, frozen=True, omit_defaults=True):
     """Error v1 of the protocol; `details` may hold `retryable` and `retry_after` (seconds)."""
 

@@ -93,7 +93,7 @@ class Module:
 
     def ask(self, request: messages.Request, timeout: float = messages.DEFAULT_TIMEOUT_S) -> Object:
         """Handle a request in this process."""
-        return operations.handle_within(self, messages.request_document(request), timeout)
+        return operations.handle_within(self.answer, messages.request_document(request), timeout)
 
     def close(self) -> None:
         """Nothing is open: a module is a link like the others."""
@@ -119,12 +119,12 @@ def _serve_module(module: Module, options: Namespace) -> None:
     if options.http is None:
         from hookonce.modules.server.stdio_server import serve_stdio
 
-        serve_stdio(module, options.deadline)
+        serve_stdio(module.answer, options.deadline)
         return
     from hookonce.modules.server.http_server import ModuleHttpServer
 
-    token = read_token(options.token_env)
-    with ModuleHttpServer(module, options.http, host=options.host, token=token, deadline=options.deadline) as server:
+    answer, token = module.answer, read_token(options.token_env)
+    with ModuleHttpServer(answer, options.http, host=options.host, token=token, deadline=options.deadline) as server:
         sys.stderr.write(f"{module.name} listens at {server.url}\n")
         sys.stderr.flush()
         server.serve_forever()

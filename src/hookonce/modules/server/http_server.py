@@ -2,7 +2,8 @@
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from functools import partial
 from hmac import compare_digest
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socket import AF_INET6, socket
@@ -44,7 +45,7 @@ class ModuleHttpServer(ThreadingHTTPServer):
 
     def __init__(
         self,
-        module: DocumentHandler,
+        answer: DocumentHandler,
         port: int,
         *,
         host: str = "127.0.0.1",
@@ -54,7 +55,7 @@ class ModuleHttpServer(ThreadingHTTPServer):
         """Listen; port 0 is any that is free. A host beyond loopback needs a token."""
         if token is None and not is_loopback(host):
             raise UsageError(f"{host} can be reached from other machines: name a token with --token-env")
-        self.module, self.token, self.deadline = module, token, deadline
+        self.answer, self.token, self.deadline = answer, token, deadline
         self.invocation_slots = BoundedSemaphore(_MAX_INVOCATIONS)
         self.connection_slots = BoundedSemaphore(_MAX_CONNECTIONS)
         if ":" in host:
@@ -90,7 +91,7 @@ class ModuleHttpServer(ThreadingHTTPServer):
         if not self.invocation_slots.acquire(blocking=False):
             return messages.build_error("oom", f"{_MAX_INVOCATIONS} invocations are under way already", retryable=True)
         try:
-            return handle_within(self.module, document, self.deadline)
+            return handle_within(self.answer, document, self.deadline)
         finally:
             self.invocation_slots.release()
 
@@ -173,19 +174,13 @@ class _ModuleHttpHandler(BaseHTTPRequestHandler):
         """No log line per request."""
 
 
-class Bridge:
-    """Document handler that passes requests on to a link; invalid requests do not get across."""
-
-    def __init__(self, link: Link) -> None:
-        self._link = link
-
-    def answer(self, document: Json) -> Object:
-        """The link's response to a request document, under the request's id."""
-        try:
-            response = self._link.ask(messages.parse_request(document), messages.DEFAULT_TIMEOUT_S)
-        except messages.Fault as fault:
-            response = fault.document
-        return with_id(response, messages.request_id_of(document))
+def bridge_document(link: Link, document: Json) -> Object:
+    """A link's response to a request document, under the request's id; invalid requests do not get across."""
+    try:
+        response = link.ask(messages.parse_request(document), messages.DEFAULT_TIMEOUT_S)
+    except messages.Fault as fault:
+        response = fault.document
+    return with_id(response, messages.request_id_of(document))
 
 
 @contextmanager
@@ -193,12 +188,11 @@ def serve_over_http(
     descriptor: Descriptor, port: int = 0, *, host: str = "127.0.0.1", token: str | None = None
 ) -> Iterator[ModuleHttpServer]:
     """HTTP server for a described module, and its process as long as that lasts."""
-    link = connect(descriptor)
-    try:
-        with ModuleHttpServer(Bridge(link), port, host=host, token=token) as server:
-            yield server
-    finally:
-        link.close()
+    with (
+        closing(connect(descriptor)) as link,
+        ModuleHttpServer(partial(bridge_document, link), port, host=host, token=token) as server,
+    ):
+        yield server
 
 
 @contextmanager

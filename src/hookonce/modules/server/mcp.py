@@ -1,8 +1,4 @@
-"""MCP server of a module on stdio: its operations are tools, so that an agent can call them.
-
-JSON-RPC 2.0, one message to a line. Of the Model Context Protocol this is initialize, ping, tools/list and
-tools/call.
-"""
+"""MCP server of a module on stdio: its operations are tools; initialize, ping, tools/list and tools/call."""
 
 import sys
 from contextlib import suppress

@@ -7,7 +7,7 @@ from queue import Full, Queue
 from threading import Event, Lock, Thread
 from time import monotonic
 from traceback import print_exc
-from typing import Any, Protocol
+from typing import Any
 
 from msgspec import UNSET, ValidationError, convert, defstruct, to_builtins
 from msgspec.json import schema_components
@@ -17,12 +17,7 @@ from hookonce.model import Json, Object
 from hookonce.modules.protocol import messages
 from hookonce.vocabulary.names import suggest_name
 
-
-class DocumentHandler(Protocol):
-    """Handler of request documents: a module of our own, or a bridge to another one."""
-
-    def answer(self, document: Json) -> Object:
-        """The response document to a request document."""
+DocumentHandler = Callable[[Json], Object]  # of request documents: a module's `answer`, or a bridge to a link
 
 
 def with_id(document: Object, request_id: Json) -> Object:
@@ -51,13 +46,13 @@ def timeout_response(document: Json, seconds: float) -> Object:
     return with_id(response, messages.request_id_of(document))
 
 
-def handle_within(module: DocumentHandler, document: Json, seconds: float) -> Object:
+def handle_within(answer: DocumentHandler, document: Json, seconds: float) -> Object:
     """Handle a request document; a timeout response where that takes too long."""
     responses: list[Object] = []
     is_done = Event()
 
     def run() -> None:
-        responses.append(module.answer(document))
+        responses.append(answer(document))
         is_done.set()
 
     Thread(target=run, daemon=True).start()
@@ -113,17 +108,15 @@ class OperationFunction:
     def __call__(self, request: messages.Request) -> Json:
         """Run the function; its result is converted to plain JSON."""
         result = self._function(**self.bind_arguments(request))
-        return to_builtins(_run_coroutine(result) if self._is_async else result, str_keys=True)
+        if self._is_async:
+            import asyncio
+
+            result = asyncio.run(result)
+        return to_builtins(result, str_keys=True)
 
     def schemas(self) -> tuple[Object, Object]:
         """The JSON Schemas of its arguments and of its result, as far as the annotations say."""
         return _json_schema(self._args_type), _json_schema(self._result_type)
-
-
-def _run_coroutine(coroutine: Any) -> Any:
-    import asyncio
-
-    return asyncio.run(coroutine)
 
 
 def _struct_field(parameter: Parameter) -> Any:

@@ -35,8 +35,8 @@ class _StdioCall(Struct, eq=False):
 class StdioServer:
     """Threads that handle requests from one descriptor and write responses to another, and their watcher."""
 
-    def __init__(self, module: DocumentHandler, in_fd: int, out_fd: int, deadline: float) -> None:
-        self._module, self._in_fd, self._out_fd, self._timeout_s = module, in_fd, out_fd, deadline
+    def __init__(self, answer: DocumentHandler, in_fd: int, out_fd: int, deadline: float) -> None:
+        self._answer, self._in_fd, self._out_fd, self._timeout_s = answer, in_fd, out_fd, deadline
         self._lines, self._pending_lines = messages.LineBuffer(), deque[bytes | None]()
         self._state_lock, self._write_lock = Lock(), Lock()
         self._calls: dict[int, _StdioCall] = {}  # in the order in which they came, so the first is the oldest
@@ -61,7 +61,7 @@ class StdioServer:
         while (request := self._next_request()) is not None:
             document, refusal = request
             call = self._begin_call(document)
-            if not self._end_call(call, refusal or self._module.answer(document)):
+            if not self._end_call(call, refusal or self._answer(document)):
                 self._read_turns.acquire()
         self.stop_event.set()
 
@@ -109,7 +109,11 @@ class StdioServer:
         return True
 
     def _write_response(self, document: Object) -> None:
-        line = _encode_response(document)
+        try:
+            line = messages.encode_line(document)
+        except (TypeError, ValueError, RecursionError) as problem:
+            message = f"the result cannot be written as JSON: {problem}"
+            line = messages.encode_line(messages.build_error("internal", message))
         with self._write_lock:
             try:
                 sent_bytes = os.write(self._out_fd, line)
@@ -173,16 +177,7 @@ class StdioServer:
             sleep(_DRAIN_INTERVAL_S)
 
 
-def _encode_response(document: Object) -> bytes:
-    try:
-        return messages.encode_line(document)
-    except (TypeError, ValueError, RecursionError) as problem:
-        return messages.encode_line(
-            messages.build_error("internal", f"the result cannot be written as JSON: {problem}")
-        )
-
-
-def serve_stdio(module: DocumentHandler, deadline: float = messages.DEFAULT_TIMEOUT_S) -> None:
+def serve_stdio(answer: DocumentHandler, deadline: float = messages.DEFAULT_TIMEOUT_S) -> None:
     """Serve a module on stdin and stdout until stdin ends; what operations print goes to stderr."""
     sys.stdout.flush()
     in_fd, out_fd = os.dup(0), os.dup(1)
@@ -190,7 +185,7 @@ def serve_stdio(module: DocumentHandler, deadline: float = messages.DEFAULT_TIME
     os.dup2(null_fd, 0)  # what an operation starts must not read our requests,
     os.dup2(2, 1)  # nor write between our answers
     os.close(null_fd)
-    server = StdioServer(module, in_fd, out_fd, deadline)
+    server = StdioServer(answer, in_fd, out_fd, deadline)
     server.start()
     server.stop_event.wait()
     server.drain(_DRAIN_TIMEOUT_S)
