@@ -23,7 +23,7 @@ class StreamContext:
     """Open calls, working sub-agents and started sessions of one stream."""
 
     def __init__(self) -> None:
-        self._open_calls: dict[str, tuple[str, ...]] = {}
+        self._open_calls: OrderedDict[str, tuple[str, ...]] = OrderedDict()
         self._working_subagents: OrderedDict[str, ActiveSubagents] = OrderedDict()
         self._started_sessions: OrderedDict[tuple[str, str], None] = OrderedDict()
         self._parent_sessions: OrderedDict[tuple[str, str], str] = OrderedDict()
@@ -65,12 +65,21 @@ class StreamContext:
         return mark_guess(replace(event, type="subagent_stop", parent_session=parent, subagent=inner), "type")
 
     def _remember_call(self, event: Event) -> Event:
-        self._open_calls = calls.append_bounded(self._open_calls, calls.call_signature(event), event.id, _MAX_ENTRIES)
+        signature = calls.call_signature(event)
+        open_ids = self._open_calls.get(signature, ())
+        _remember(self._open_calls, signature, (*open_ids, event.id)[-_MAX_ENTRIES:])
         return event
 
     def _link_outcome(self, event: Event) -> Event:
-        cause, self._open_calls = calls.pop_oldest(self._open_calls, calls.call_signature(event))
-        return event if cause is None else mark_guess(replace(event, caused_by=cause), "caused_by")
+        signature = calls.call_signature(event)
+        cause, *open_ids = self._open_calls.get(signature, (None,))
+        if cause is None:
+            return event
+        if open_ids:
+            self._open_calls[signature] = tuple(open_ids)
+        else:
+            del self._open_calls[signature]
+        return mark_guess(replace(event, caused_by=cause), "caused_by")
 
     def _locate_subagent(self, event: Event) -> Event:
         session = event.session or ""
