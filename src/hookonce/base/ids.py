@@ -65,5 +65,4 @@ class StreamIds:
             self._counts.clear()
             self._epoch += 1
         self._counts[digest] = count + 1
-        turn = f"{self._epoch}.{count}" if self._epoch else str(count)
-        return derive_id(agent, digest.hex(), turn)
+        return derive_id(agent, digest.hex(), f"{self._epoch}.{count}" if self._epoch else str(count))

@@ -3,9 +3,9 @@
 import json
 from collections.abc import Iterator
 from math import isfinite
-from typing import Any, BinaryIO, Literal, NamedTuple
+from typing import Any, BinaryIO, Literal
 
-from msgspec import DecodeError
+from msgspec import DecodeError, Struct
 from msgspec.json import decode
 
 from hookonce.errors import HookonceError
@@ -16,7 +16,7 @@ _BOM = b"\xef\xbb\xbf"
 _UTF_16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 
 
-class StreamLine(NamedTuple):
+class StreamLine(Struct, frozen=True, gc=False):
     """One document of a stream: its line number, its bytes without the line's end, or why it could not be read."""
 
     number: int
