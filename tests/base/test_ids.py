@@ -165,7 +165,7 @@ def test_milliseconds_come_back(milliseconds):
     """
     text = times.from_milliseconds(milliseconds)
 
-    assert milliseconds * 1_000_000 == times.to_nanoseconds(text)
+    assert (milliseconds * 1_000_000, times.from_seconds(milliseconds / 1000)) == (times.to_nanoseconds(text), text)
 
 
 @pytest.mark.parametrize("number", [1e300, -1e300, 10**400, float("inf"), float("nan"), 1e15])

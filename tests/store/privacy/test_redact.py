@@ -48,6 +48,20 @@ def test_full_keeps_everything_but_secrets():
 
 
 @pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("place", ["data", "tool"])
+def test_a_secret_that_is_a_key_is_in_no_gap(level, place):
+    """
+    The name of a field may be a secret: neither the record nor the gap of its value tells it.
+    """
+    secret = "ghp_" + "a1B2c3" * 6
+    fields = {secret: "a text"}
+    record = kept(level, **({"data": fields} if place == "data" else {"tool": Tool(name="x", native="x", input=fields)}))
+
+    assert secret not in str(to_builtins(record))
+    assert "masked" in {gap.strategy for gap in record.gaps}
+
+
+@pytest.mark.parametrize("level", LEVELS)
 def test_facts_are_never_touched(level):
     """
     Ids, times, types, names, the working directory and the outcome are the same at every level.

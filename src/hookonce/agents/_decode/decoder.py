@@ -49,15 +49,17 @@ def decode(
             _move_mistyped_to_data(facts, data)
             break
     time, source = _event_time(fact("time"), data, received)
-    if "error" in facts and fact("tool") is None:
+    tool, session, usage, mode = fact("tool"), fact("session"), fact("usage"), fact("mode")
+    if tool is None and "error" in facts:
         data["error"] = facts["error"]
-    session, usage, mode = fact("session"), fact("usage"), fact("mode")
     if session is not None and type(session) is not str:
         key = _key_of_slot(agent, "session")
         raise PayloadError(f"the session id must be a string, got {_json_type_name(session)}", f"$.{key}")
-    subagent = _build_subagent(facts, kind, data)
+    has_subagent = "subagent_type" in facts or "subagent" in facts or "subagent_parent" in facts
+    subagent = _build_subagent(facts, kind, data) if has_subagent else None
     if mode is not None:
         data["permission_mode"] = mode
+    is_human = kind in USER_EVENTS and "subagent" not in facts and fact("actor") != "ai_agent"
     return Event(
         id=ids.StreamIds().next(agent.name, dump(payload)) if id is None else id,
         schema=SCHEMA,
@@ -72,12 +74,12 @@ def decode(
         time_source=source,
         received=received,
         cwd=fact("cwd"),
-        tool=None if fact("tool") is None else build_tool(agent, facts, kind),
+        tool=None if tool is None else build_tool(agent, facts, kind),
         prompt=fact("prompt"),
         model=fact("model"),
         usage=usage if isinstance(usage, Usage) else None,
         mode=agent.modes.get(mode) if type(mode) is str else None,
-        actor=_actor_of(kind, facts),
+        actor=_USER if is_human else _SYSTEM if kind in SYSTEM_EVENTS else _AI,
         data=data,
         native=payload,
     )
@@ -175,12 +177,6 @@ def _build_subagent(facts: Facts, kind: str, data: Object) -> Subagent | None:
             data["agent_type"] = subagent_type
         return None
     return Subagent(id=_to_text(subagent_id), type=_to_text(subagent_type), parent=_to_text(parent))
-
-
-def _actor_of(kind: str, facts: Facts) -> Actor:
-    if kind in USER_EVENTS and "subagent" not in facts and facts.get("actor") != "ai_agent":
-        return _USER
-    return _SYSTEM if kind in SYSTEM_EVENTS else _AI
 
 
 def _to_text(value: Any) -> str | None:

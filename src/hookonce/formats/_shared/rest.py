@@ -4,9 +4,7 @@ An extension may be anybody's writing. It is believed only if the record that it
 gives the very envelope that it came in: so it can add, and never contradict.
 """
 
-from collections.abc import Callable
-from operator import itemgetter
-from typing import Any, NamedTuple, get_type_hints
+from typing import Any, get_type_hints
 
 from msgspec import ValidationError, convert, defstruct, to_builtins
 from msgspec.structs import astuple, replace
@@ -25,27 +23,19 @@ RestFields: Any = defstruct(
 )
 
 
-class RemainingFields(NamedTuple):
-    """Event fields that an envelope has no field for: their names, and the getter of their values."""
-
-    names: tuple[str, ...]
-    select: Callable[[tuple[Any, ...]], tuple[Any, ...]]
-
-
-def remaining_fields(*envelope_fields: str) -> RemainingFields:
-    """The event fields that remain when the envelope carries those."""
-    field_names = RestFields.__struct_fields__
-    names = tuple(name for name in field_names if name not in {"data", "agent", *envelope_fields})
-    return RemainingFields(names, itemgetter(*map(Event.__struct_fields__.index, names)))
+def remaining_fields(*envelope_fields: str) -> dict[str, int]:
+    """The event fields that remain when the envelope carries those, and their places in an event."""
+    field_names = (name for name in RestFields.__struct_fields__ if name not in {"data", "agent", *envelope_fields})
+    return {name: Event.__struct_fields__.index(name) for name in field_names}
 
 
-def rest_of(event: Event, remaining: RemainingFields) -> Object:
+def rest_of(event: Event, remaining: dict[str, int]) -> Object:
     """The remaining fields of an event, absent ones left out."""
     rest: Object = {}
-    names, select = remaining
-    for name, value in zip(names, select(astuple(event)), strict=True):
-        if value is not None:
-            rest[name] = value
+    values = astuple(event)
+    for name, place in remaining.items():
+        if values[place] is not None:
+            rest[name] = values[place]
     if event.data:
         rest["data"] = event.data
     return rest

@@ -1,6 +1,7 @@
 """Agent Hooks `data` of each event type: writers from an event, and readers back into event fields."""
 
 import re
+from functools import lru_cache
 from typing import Any
 
 from msgspec.structs import asdict
@@ -28,18 +29,13 @@ _UNFIT_CHARS = re.compile(r"\s|\.(?=\.|\Z)")
 _LOOP_FIELDS = ("iteration_count", "tokens_consumed", "elapsed_ms")
 
 
+@lru_cache(maxsize=512)
 def type_name(kind: str, agent: str) -> str:
     """The name of a canonical type here; what the taxonomy lacks gets the agent's vendor prefix."""
     row = EVENTS.get(kind)
     if row is not None and row.agent_hooks is not None:
         return row.agent_hooks
     return _UNFIT_CHARS.sub("_", kind if kind.startswith("vendor.") else f"vendor.{agent}.{kind}")
-
-
-def build_data(kind: str, event: Event) -> Object:
-    """Build the data of an event of that type."""
-    writer = _DATA_WRITERS.get(kind)
-    return {} if writer is None else writer(event)
 
 
 def derived_events(event: Event) -> list[tuple[str, Object]]:
@@ -200,7 +196,7 @@ def _loop_data(event: Event) -> Object:
     return drop_none({"action_name": name if type(name) is str else None} | counts)
 
 
-_DATA_WRITERS = {
+DATA_WRITERS = {
     "Session.Start": _session_start_data,
     "Session.End": _session_end_data,
     "Prompt.Submitted": _prompt_data,
@@ -232,7 +228,7 @@ _CONSUMED_FIELDS = {
 
 def event_fields(kind: str, data: Object) -> Object:
     """The event fields that the data fills; the data of a type that is not described is taken as it is."""
-    if kind not in _DATA_WRITERS:
+    if kind not in DATA_WRITERS:
         return {"data": dict(data)}
     category = kind.partition(".")[0]
     consumed_fields = _CONSUMED_FIELDS.get(category, ())

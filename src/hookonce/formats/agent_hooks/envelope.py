@@ -62,9 +62,11 @@ def _document(event: Event, kind: str, record: Record) -> Object:
         "event_id": event.id,
         "event_type": kind,
         "timestamp": event.time,
-        "source": _source(event),
+        "source": {"tool": event.agent},
         "session_id": event.session or "",
     }
+    if event.agent_version is not None:
+        document["source"]["version"] = event.agent_version
     if event.parent_session is not None:
         document["parent_session_id"] = event.parent_session
     if event.user is not None:
@@ -73,7 +75,7 @@ def _document(event: Event, kind: str, record: Record) -> Object:
         document["actor"] = event.actor
     if event.mode is not None:
         document["agent_mode"] = event.mode
-    data = detail.build_data(kind, event)
+    data = detail.DATA_WRITERS[kind](event) if kind in detail.DATA_WRITERS else {}
     decision = record.decision
     if decision is not None and decision.outcome is not None:
         data["decision"] = {"outcome": decision.outcome} | ({"reason": decision.reason} if decision.reason else {})
@@ -96,13 +98,6 @@ def _metadata(event: Event) -> Object:
     if event.type in {"before_compact", "after_compact"}:
         metadata["phase"] = event.type.partition("_")[0]
     return metadata
-
-
-def _source(event: Event) -> Object:
-    tool: Object = {"tool": event.agent}
-    if event.agent_version is not None:
-        tool["version"] = event.agent_version
-    return tool
 
 
 def _derived_document(parent: Object, event: Event, kind: str, data: Object, index: int) -> Object:

@@ -53,23 +53,21 @@ def redact(record: Record, level: Level, key: bytes | None = None, *, native: bo
 
     With a key, hashes tell nothing to whoever does not have it: a short text cannot be guessed and compared.
     """
-    if level == "full":
-        return mask_record(_build_stored(record, record.event, level, record.gaps))
     if level not in LEVELS:
         raise ValueError(f"no privacy level is called {level!r}; there are {', '.join(LEVELS)}")
-    redaction = _Redaction(level == "minimal", key, list(record.gaps))
-    event = _redact_event(record.event, redaction, native=native)
-    if record.decision is not None:
-        record = replace(record, decision=_redact_decision(record.decision, event.tool, redaction))
-    return mask_record(_build_stored(record, event, level, redaction.gaps))
-
-
-def _build_stored(record: Record, event: Event, level: Level, gaps: list[Gap]) -> Stored:
-    return Stored(event=event, decision=record.decision, risk=record.risk, runs=record.runs, gaps=gaps, level=level)
+    event, decision, gaps = record.event, record.decision, list(record.gaps)
+    if level != "full":
+        redaction = _Redaction(level == "minimal", key, gaps)
+        event = _redact_event(event, redaction, native=native)
+        if decision is not None:
+            decision = _redact_decision(decision, event.tool, redaction)
+    output = Stored(event=event, decision=decision, risk=record.risk, runs=record.runs, gaps=gaps, level=level)
+    has_event_only = not (record.gaps or decision or record.risk or record.runs)
+    return mask_record(output, event if has_event_only else output)  # gaps of a redaction only repeat the event's keys
 
 
 def _redact_event(event: Event, redaction: _Redaction, *, native: bool) -> Event:
-    prompt = event.prompt
+    prompt, actor = event.prompt, event.actor
     if type(prompt) is str:
         prompt = digest(prompt, redaction.key)
         redaction.add_hash_gap("$.event.prompt")
@@ -86,13 +84,8 @@ def _redact_event(event: Event, redaction: _Redaction, *, native: bool) -> Event
         tool=None if event.tool is None else _redact_tool(event.tool, redaction),
         native=_hash_strings(event.native, redaction.key) if native else None,
         user=None,
-        actor=_redact_actor(event.actor),
+        actor=_USER if actor is not None and actor.type == "user" else actor,  # a human's name is theirs
     )
-
-
-def _redact_actor(actor: Actor | None) -> Actor | None:
-    """A human's name is theirs; an agent's is not."""
-    return _USER if actor is not None and actor.type == "user" else actor
 
 
 def _redact_tool(tool: Tool, redaction: _Redaction) -> Tool:
@@ -160,7 +153,8 @@ def _redact_object(source: Object, classes: Mapping[str, str], where: str, redac
         if is_kept:
             result[key] = value
             continue
-        result[key] = new_value = _redact_value(value, kind, hmac_key)
+        is_hidden = kind in _HIDDEN_CLASSES
+        result[key] = new_value = _hash_strings(value, hmac_key) if is_hidden else _redact_value(value, kind, hmac_key)
         if new_value is not value and new_value != value:
             redaction.gaps.append(_hash_gap(where + key, hmac_key is not None))
     return result
