@@ -123,7 +123,7 @@ def close_inherited_fds(keep_fds: Collection[int] = ()) -> None:
 
 
 def write_all(fd: int, data: bytes) -> None:
-    """Write all bytes to a blocking descriptor."""
+    """Write all bytes to a blocking descriptor, or raise OSError; `wire.write_best_effort` raises nothing."""
     unsent = memoryview(data)
     while unsent:
         unsent = unsent[os.write(fd, unsent) :]

@@ -64,7 +64,7 @@ def decode_replies(data: bytes) -> tuple[list[tuple[int, int, int, bytes, bytes]
     return complete_replies, data
 
 
-def write_all(fd: int, data: bytes) -> None:
+def write_best_effort(fd: int, data: bytes) -> None:
     """Write everything, waiting for a slow reader; one that is gone is ignored."""
     remaining = memoryview(data)
     while remaining:

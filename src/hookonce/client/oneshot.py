@@ -51,7 +51,7 @@ def answer_frame(folder: str, frame: bytes, caller: int, slot: int | None = None
 
     silence = lookup.answer_silently(folder, frame)
     if silence is not None:
-        wire.write_all(1, silence)
+        wire.write_best_effort(1, silence)
         _fork_recorder(frame)
         return 0
     fields = wire.decode_fields(frame)
@@ -83,8 +83,8 @@ def _answer_call(call: _OneshotCall, call_id: str, environment: dict[str, str], 
             reply = dispatcher.answer_call(call.argv, raw, environment, call_id, call.started_at, run_operation)
     except BaseException as error:  # noqa: BLE001  the payload never came, or came too late
         reply = dispatcher.failure_reply(call.argv, raw or b"", context.oneshot_context(environment), error)
-    wire.write_all(1, encode_reply(reply))
-    wire.write_all(call.stderr, reply.stderr.encode(errors="replace"))
+    wire.write_best_effort(1, encode_reply(reply))
+    wire.write_best_effort(call.stderr, reply.stderr.encode(errors="replace"))
     _remove_claim(call_id)
     return reply.code
 

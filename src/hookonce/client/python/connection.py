@@ -7,7 +7,7 @@ import time
 from errno import EAGAIN, ECONNREFUSED, EINTR, ENOENT
 from select import POLLIN, POLLOUT, poll
 
-from hookonce.base.wire import ACK, ANSWER, BEGIN, decode_replies, encode_reply, write_all
+from hookonce.base.wire import ACK, ANSWER, BEGIN, decode_replies, encode_reply, write_best_effort
 from hookonce.client.python.call import ClientCall, now_ns
 
 POLL_INTERVAL_S = 0.005  # seconds between two looks
@@ -96,7 +96,7 @@ def _leave_claim(call: ClientCall, connection: _socket.socket) -> bool:
         return True
     except OSError:
         return False
-    write_all(file, b'{"done":false,"pid":%d}' % pid)
+    write_best_effort(file, b'{"done":false,"pid":%d}' % pid)
     os.close(file)
     return True
 

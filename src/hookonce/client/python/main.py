@@ -2,7 +2,7 @@
 
 import os
 
-from hookonce.base.wire import MAX_FRAME_BYTES, encode_frame, write_all
+from hookonce.base.wire import MAX_FRAME_BYTES, encode_frame, write_best_effort
 from hookonce.client.python import frame
 from hookonce.client.python.call import ClientCall
 from hookonce.client.python.connection import request_reply
@@ -23,8 +23,8 @@ def main(folder: str, install_lines: list[str], caller: int, argv: list[str]) ->
     )
     if reply is None:
         return _answer_in_process(call, frame_bytes)
-    write_all(1, reply[3])
-    write_all(_CALLER_STDERR_FD, reply[4])
+    write_best_effort(1, reply[3])
+    write_best_effort(_CALLER_STDERR_FD, reply[4])
     return reply[2]
 
 
