@@ -115,6 +115,7 @@ def _configure_check(parser: ArgumentParser) -> None:
 
 def _run_check(options: Namespace) -> int:
     from hookonce.modules.conformance.suite import (
+        CASE_SETS,
         ConformanceOptions,
         add_leftover_processes,
         adopt_orphan_processes,
@@ -123,9 +124,12 @@ def _run_check(options: Namespace) -> int:
     )
 
     descriptor = _load_descriptor(options.module or options.descriptor)
+    names, known_cases = options.case or ["all"], CASE_SETS["all"]
+    if unknown_names := [name for name in names if name not in CASE_SETS and name not in known_cases]:
+        raise UsageError(f"there is no case {unknown_names[0]}; there are {', '.join([*CASE_SETS, *known_cases])}")
     token = descriptor.transport.token_env
     plan = ConformanceOptions(
-        cases=_select_cases(options.case or ["all"]),
+        cases=tuple(dict.fromkeys(case for name in names for case in CASE_SETS.get(name, (name,)))),
         timeout=options.timeout,
         op=options.op,
         args=_parse_arguments(options.args),
@@ -150,15 +154,6 @@ def _over_transport(descriptor: Descriptor, transport: str | None) -> AbstractCo
     from hookonce.modules.server.http_server import expose_over_http
 
     return expose_over_http(descriptor)
-
-
-def _select_cases(names: list[str]) -> tuple[str, ...]:
-    from hookonce.modules.conformance.suite import CASE_SETS
-
-    known_cases = CASE_SETS["all"]
-    if unknown_names := [name for name in names if name not in CASE_SETS and name not in known_cases]:
-        raise UsageError(f"there is no case {unknown_names[0]}; there are {', '.join([*CASE_SETS, *known_cases])}")
-    return tuple(dict.fromkeys(case_name for name in names for case_name in CASE_SETS.get(name, (name,))))
 
 
 def _print_report(report: "ConformanceReport") -> None:

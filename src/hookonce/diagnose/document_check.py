@@ -35,11 +35,6 @@ DocumentTrait = tuple[str, bool]  # what of a document counts for a level: its t
 DocumentResult = tuple[str, list[Problem], list[Problem], Object | None]  # kind, problems, warnings, document
 
 
-def _trait_of(document: Object) -> DocumentTrait:
-    kind, data = document.get("type"), document.get("data")
-    return kind if type(kind) is str else "", type(data) is dict and bool(data.get("transcript_path"))
-
-
 def conformance_level(kind: str | None, traits: set[DocumentTrait], *, whole: bool) -> str | None:
     """The conformance that documents with these traits reach, or None; `whole` when none of them had a problem."""
     if not traits or not whole:
@@ -94,10 +89,16 @@ def check_documents(name: str, lines: Iterable[StreamLine], *, strict: bool, sou
         _add_problems(problems, line_problems, line.number)
         _add_problems(warnings, line_warnings, line.number)
         if not line_problems and document is not None:
-            traits.add(_trait_of(document))
+            event_type, data = document.get("type"), document.get("data")
+            has_transcript = type(data) is dict and bool(data.get("transcript_path"))
+            traits.add((event_type if type(event_type) is str else "", has_transcript))
     if not count:
         problems.append(DocumentProblem(path="$", message="the file holds no document"))
-    file_kind = _single_kind(kinds, problems)
+    known_kinds = [kind for kind in kinds if kind != "unknown"]
+    file_kind = next(iter(known_kinds or kinds), None)
+    if len(known_kinds) > 1:
+        problems.append(DocumentProblem(path="$", message=f"the file mixes {' and '.join(known_kinds)}"))
+        file_kind = "mixed"
     level, ok = conformance_level(file_kind, traits, whole=not problems), not problems
     return CheckReport(
         file=name, ok=ok, kind=file_kind, level=level, documents=count, problems=problems, warnings=warnings
@@ -111,14 +112,6 @@ def _add_problems(listing: list[DocumentProblem], new_problems: list[Problem], l
     if 0 < free_slots <= len(new_problems):
         pairs = [*pairs, ("$", f"further ones are not listed after {_MAX_PROBLEMS}")]
     listing += [DocumentProblem(path=path, message=message, line=line) for path, message in pairs]
-
-
-def _single_kind(kinds: dict[str, None], problems: list[DocumentProblem]) -> str | None:
-    known_kinds = [kind for kind in kinds if kind != "unknown"]
-    if len(known_kinds) > 1:
-        problems.append(DocumentProblem(path="$", message=f"the file mixes {' and '.join(known_kinds)}"))
-        return "mixed"
-    return known_kinds[0] if known_kinds else ("unknown" if kinds else None)
 
 
 def _check_line(name: str, line: StreamLine, source: str | None, *, strict: bool) -> DocumentResult:
@@ -164,7 +157,9 @@ def document_kind(name: str, document: Any) -> str:
         return "openhook-discovery"
     if _looks_like_manifest(document):
         return "manifest"
-    if _looks_like_descriptor(document):
+    # Only descriptors have a transport; one of their other keys may have been forgotten.
+    keys = document.keys() if type(document) is dict else set[str]()
+    if "transport" in keys and len(keys & {"name", "kind", "capabilities"}) >= 2:  # noqa: PLR2004  of three
         return "module-descriptor"
     return identify(document).name or "unknown"
 
@@ -176,13 +171,6 @@ def _looks_like_manifest(document: Any) -> bool:
     spec, hooks = document.get("spec"), document.get("hooks")
     has_handlers = type(hooks) is list and any(type(hook) is dict and "handler" in hook for hook in hooks)
     return has_handlers or (type(spec) is str and spec.startswith("hooks/"))
-
-
-def _looks_like_descriptor(document: Any) -> bool:
-    """Only descriptors have a transport; one of their other keys may have been forgotten."""
-    if type(document) is not dict or "transport" not in document:
-        return False
-    return len(document.keys() & {"name", "kind", "capabilities"}) >= 2  # noqa: PLR2004  of three
 
 
 def _check_payload(kind: str, document: Any) -> tuple[list[Problem], list[Problem]]:

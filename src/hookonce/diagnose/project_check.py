@@ -1,6 +1,8 @@
 """Validation of a project folder: its files of hooks, their trust, and what OpenHook calls discoverable."""
 
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
@@ -97,18 +99,12 @@ def _check_events(folder: Path, *, strict: bool) -> CheckReport | None:
 def _openhook_lines(path: Path) -> Iterator[StreamLine]:
     with path.open("rb") as stream:
         lines = read_documents(stream)
-        first = next(lines, None)
-        if first is None or not _is_openhook(path.name, first):
-            return
-        yield first
-        yield from lines
-
-
-def _is_openhook(name: str, line: StreamLine) -> bool:
-    try:
-        return line.fault is None and document_kind(name, parse_json(line.raw)) == "openhook"
-    except (HookonceError, RecursionError):
-        return False
+        first, kind = next(lines, None), "unknown"
+        with suppress(HookonceError, RecursionError):
+            if first is not None and first.fault is None:
+                kind = document_kind(path.name, parse_json(first.raw))
+        if first is not None and kind == "openhook":
+            yield from chain([first], lines)
 
 
 def _folder_level(discovery: CheckReport | None, events: CheckReport | None) -> str | None:

@@ -93,11 +93,8 @@ def _setting_problem(key: str, value: object) -> str | None:
 
 def calling_agents(roots: ConfigRoots, client: str) -> list[Agent]:
     """The agents that call us, from the user's scope or the project's."""
-    return [agent for agent in map(agents.load, agents.AGENTS) if _calls_us(agent, roots, client)]
-
-
-def _calls_us(agent: Agent, roots: ConfigRoots, client: str) -> bool:
-    return any(scope.state in CALLING_STATES for scope in install_status(agent, roots, client).scopes)
+    pairs = [(agent, install_status(agent, roots, client).scopes) for agent in map(agents.load, agents.AGENTS)]
+    return [agent for agent, scopes in pairs if any(scope.state in CALLING_STATES for scope in scopes)]
 
 
 def check_callers(roots: ConfigRoots, callers: list[Agent]) -> Iterator[Diagnosis]:

@@ -204,27 +204,19 @@ def _failure_outcomes(config: Config, kind: str, point: Point) -> tuple[FailureO
 
 
 def _build_setup(config: Config, rows: list[PointRow]) -> AgentSetup:
-    fields = {
-        "capabilities": {name: name in config.capabilities for name in CAPABILITIES},
-        "timeouts": _build_timeouts(config),
-        "failure": _build_failure_policy(config, rows),
-        "switches": [OffSwitch(file=file, keys=list(keys), value=value) for file, keys, value in config.switches],
-    }
-    return convert(fields | {name: getattr(config, name) for name in _CONFIG_FIELDS + _CONFIG_TABLES}, AgentSetup)
-
-
-def _build_timeouts(config: Config) -> HookTimeouts:
-    has_timeout = any("timeout" in keys for keys in config.handlers.values())
-    unit: str | None = _TIMEOUT_UNITS.get(config.units, f"1/{config.units} second")
-    unit, least = (unit, config.min_unit or None) if has_timeout else (None, None)
-    return HookTimeouts(unit=unit, default=config.timeout, longest=config.longest, least=least)
-
-
-def _build_failure_policy(config: Config, rows: list[PointRow]) -> FailurePolicy:
+    unit, least = None, None
+    if any("timeout" in keys for keys in config.handlers.values()):
+        unit, least = _TIMEOUT_UNITS.get(config.units, f"1/{config.units} second"), config.min_unit or None
     key = config.fail_closed_key
     switch = None if key is None else FailClosedSwitch(key=key[0], value=key[1])
     open_events = [row.event for row in rows if "open" in (row.crash, row.late)]
-    return FailurePolicy(crash=config.crash, late=config.on_timeout, switch=switch, open_at=open_events)
+    fields = {
+        "capabilities": {name: name in config.capabilities for name in CAPABILITIES},
+        "timeouts": HookTimeouts(unit=unit, default=config.timeout, longest=config.longest, least=least),
+        "failure": FailurePolicy(crash=config.crash, late=config.on_timeout, switch=switch, open_at=open_events),
+        "switches": [OffSwitch(file=file, keys=list(keys), value=value) for file, keys, value in config.switches],
+    }
+    return convert(fields | {name: getattr(config, name) for name in _CONFIG_FIELDS + _CONFIG_TABLES}, AgentSetup)
 
 
 def group_rows(rows: list[PointRow]) -> list[tuple[list[str], PointRow]]:

@@ -45,6 +45,8 @@ class Stats(Struct, frozen=True, kw_only=True):
 def build_stats(connection: Connection, span: RollupFilter) -> Stats:
     """Build the statistics of a time span, of one agent or of all."""
     tallies = load_event_counts(connection, span)
+    token_rows = [entry.tokens for entry in load_spend(connection, span, projects=False)]
+    sums = list(map(sum, zip(*token_rows, strict=True)))
     return Stats(
         since=span.since,
         until=span.until,
@@ -55,15 +57,10 @@ def build_stats(connection: Connection, span: RollupFilter) -> Stats:
         tools=_sort_counts({name: count for name, count in tallies["tool"].items() if name}),
         decisions=_sort_counts({name or "none": count for name, count in tallies["outcome"].items()}),
         days=[NamedCount(name=name, events=count) for name, count in sorted(tallies["day"].items())],
-        tokens=_sum_tokens(connection, span),
+        tokens=dict(zip(TOKEN_COLUMNS, sums, strict=True)) if sums else None,
         hooks=load_hook_costs(connection, span) if span.agent is None else None,
         lost_records=lost_record_count(),
     )
-
-
-def _sum_tokens(connection: Connection, span: RollupFilter) -> dict[str, int] | None:
-    token_rows = [entry.tokens for entry in load_spend(connection, span, projects=False)]
-    return dict(zip(TOKEN_COLUMNS, map(sum, zip(*token_rows, strict=True)), strict=True)) if token_rows else None
 
 
 def _sort_counts(counts_by_name: Mapping[str, int]) -> list[NamedCount]:

@@ -76,7 +76,9 @@ def record_subject(record: Record) -> str:
     if record.event.agent == "hookonce" and (action := _own_action(record.event.data)):
         return action
     if record.event.data.get("error_type") == _HOOK_ERROR_TYPE:
-        return _describe_hook_error(record.event.data)
+        hook, error = record.event.data.get("hook"), record.event.data.get("error")
+        name = f"hook {hook}" if type(hook) is str else "a hook"
+        return f"{name}: {error if type(error) is str else 'failed'}"  # the call's record and the log know more
     for key in _DATA_KEYS:
         value = record.event.data.get(key)
         if type(value) is str:
@@ -94,13 +96,6 @@ def _own_action(data: Object) -> str:
         return ""
     wordings = {"typed": "a person has typed the code", "unattended": "without a person, as the machine's owner allows"}
     return f"{op.replace('_', ' ')}: {wordings.get(str(source), source)}"
-
-
-def _describe_hook_error(data: Object) -> str:
-    """Which hook failed, and how, as far as that is our own words; the call's record and the log know more."""
-    hook, error = data.get("hook"), data.get("error")
-    name = f"hook {hook}" if type(hook) is str else "a hook"
-    return f"{name}: {error if type(error) is str else 'failed'}"
 
 
 def describe_usage(usage: Usage | None) -> str:

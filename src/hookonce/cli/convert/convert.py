@@ -77,7 +77,9 @@ def run(options: Namespace) -> int:
         except UnusableInstallError as problem:
             warn(f"{problem}; the wrapped commands will not run until it is mended")
     if options.report:
-        _write_gap_report(conversion, options.report)
+        keys = ("where", "capability", "strategy", "effect", "note")
+        gaps = [{"hook": _hook_index(gap.where)} | {key: getattr(gap, key) for key in keys} for gap in conversion.gaps]
+        _write_file(options.report, dump({"verified": conversion.is_verified, "gaps": gaps}))
     return EXIT_GAPS if options.strict and conversion.gaps else 0
 
 
@@ -139,12 +141,6 @@ def _print_gaps(gaps: list[Gap]) -> None:
 
 def _weakens_hook(gap: Gap) -> bool:
     return gap.effect == "lost" or (gap.capability in {"blocking", *FAILURE_CAPABILITIES} and gap.effect != "prevents")
-
-
-def _write_gap_report(conversion: Conversion, path: str) -> None:
-    names = ("where", "capability", "strategy", "effect", "note")
-    gaps = [{"hook": _hook_index(gap.where)} | {name: getattr(gap, name) for name in names} for gap in conversion.gaps]
-    _write_file(path, dump({"verified": conversion.is_verified, "gaps": gaps}))
 
 
 def _write_file(path: str, data: bytes) -> None:

@@ -58,7 +58,10 @@ def format_status(status: Object | None) -> str:
         return text + (http_note if daemon_endpoints.load_http_address() is not None else "")
     memory = f", {status['memory_kb'] / _KB_PER_MB:.0f} MB" if status.get("memory_kb") else ""
     calls = pluralize(status["answered"], "call")
-    activity = f"{status['under_way']} under way{memory}{_http_note(status)}"
+    listener = status.get("http") or {}
+    http_problem = f", HTTP door shut: {listener['problem']}" if listener.get("problem") else ""
+    http_note = f", HTTP door open at port {listener['port']}" if listener.get("open") else http_problem
+    activity = f"{status['under_way']} under way{memory}{http_note}"
     return f"daemon: process {status['pid']}, {calls} answered, {activity}{_unread_files_note(status)}"
 
 
@@ -67,10 +70,3 @@ def _unread_files_note(status: Object) -> str:
     transcripts = status.get("transcripts") or {}
     count = transcripts.get("refused_files", 0) + transcripts.get("broken_files", 0)
     return f", {pluralize(count, 'session file')} not read, the last: {transcripts['problem']}" if count else ""
-
-
-def _http_note(status: Object) -> str:
-    listener = status.get("http") or {}
-    if listener.get("open"):
-        return f", HTTP door open at port {listener['port']}"
-    return f", HTTP door shut: {listener['problem']}" if listener.get("problem") else ""

@@ -46,7 +46,10 @@ class LiveView:
     def __init__(self, path: Path, after: int | None = None) -> None:
         """Look at a database from now on, or from a row on."""
         self._path = path
-        self._last_seq = _last_seq_of(path) if after is None else after
+        self._last_seq = after or 0
+        if after is None and path.exists():
+            with closing(database.connect_reader(path)) as connection:
+                self._last_seq = read_chain_head(connection).seq
         self.lines: deque[str] = deque(maxlen=_MAX_LINES)
         self.agents: Counter[str] = Counter()
         self.refusals: list[Stored] = []
@@ -97,13 +100,6 @@ class LiveView:
         lines += [f"refused: {format_event_line(record)}" for record in self.refusals]
         lines += [f"{pluralize(self.failure_count, 'failed call')}"] if self.failure_count else []
         return lines + [f"alarm: {line}" for line in self.alarms]
-
-
-def _last_seq_of(path: Path) -> int:
-    if not path.exists():
-        return 0
-    with closing(database.connect_reader(path)) as connection:
-        return read_chain_head(connection).seq
 
 
 def format_event_line(record: Stored) -> str:

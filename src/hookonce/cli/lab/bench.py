@@ -5,8 +5,7 @@ from argparse import ArgumentParser, Namespace
 from hookonce.cli._ui.arguments import add_flag, number_parser
 from hookonce.cli._ui.messages import print_result, show_status
 from hookonce.cli._ui.tables import new_table, print_table
-from hookonce.lab.latency import KB, BenchReport
-from hookonce.lab.latency_bench import measure_latency
+from hookonce.lab.latency import KB, BenchReport, measure_latency
 
 _MAX_ROUNDS = 1000
 

@@ -6,7 +6,7 @@ from hookonce.cli._ui import filters
 from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.messages import print_result, warn
 from hookonce.cli._ui.tables import max_list_rows, new_table, print_table
-from hookonce.inspect.stats import COST_GROUPINGS, CostReport, CostRow, build_cost_report, load_price_lookup
+from hookonce.inspect.stats import COST_GROUPINGS, CostReport, build_cost_report, load_price_lookup
 from hookonce.inspect.store_access import open_store
 from hookonce.store.usage import prices
 
@@ -51,7 +51,9 @@ def _print_cost(costs: CostReport) -> None:
         column.justify = "right"
     visible_rows = costs.rows[-max_list_rows() :] if costs.by == "day" else costs.rows[: max_list_rows()]
     for row in (*visible_rows, costs.total):
-        output.add_row(*_cells(row))
+        tokens = (row.input_tokens, row.cache_read_tokens, row.cache_write_tokens, row.output_tokens)
+        price = "unpriced" if row.micro_dollars is None else f"${row.micro_dollars / _MICROS_PER_DOLLAR:,.4f}"
+        output.add_row(row.name, *(f"{count:,}" for count in tokens), price, ", ".join(row.unpriced))
     print_table(output)
     if hidden_count := len(costs.rows) - len(visible_rows):
         print(f"and {hidden_count:,} more (--json lists all)")
@@ -59,9 +61,3 @@ def _print_cost(costs: CostReport) -> None:
         print("not in the cost: models without a price, or whose output nobody tells")
         print(f"Next: {prices.prices_file()} gives a model a price, hookonce cost --help shows how")
     print("what is told of a whole turn at once has the price of ordinary requests; very long ones may cost more")
-
-
-def _cells(row: CostRow) -> list[str]:
-    tokens = (row.input_tokens, row.cache_read_tokens, row.cache_write_tokens, row.output_tokens)
-    price = "unpriced" if row.micro_dollars is None else f"${row.micro_dollars / _MICROS_PER_DOLLAR:,.4f}"
-    return [row.name, *(f"{count:,}" for count in tokens), price, ", ".join(row.unpriced)]

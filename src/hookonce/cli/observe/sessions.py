@@ -40,12 +40,8 @@ def _print_sessions(rows: list[SessionRow]) -> None:
     for row in rows:
         counts = map(str, (row.events, row.calls, row.refusals))
         times = (format_time(row.first), format_time(row.last), format_duration(row.seconds))
-        lines.add_row(row.agent, row.session, *times, *counts, _format_tokens(row), row.project or "")
+        tokens = f"{(row.input_tokens or 0) + (row.output_tokens or 0):,}"
+        if row.input_tokens is None and row.output_tokens is None:
+            tokens = "?"  # nobody has told them
+        lines.add_row(row.agent, row.session, *times, *counts, tokens, row.project or "")
     lines.flush()
-
-
-def _format_tokens(row: SessionRow) -> str:
-    """In and out; a question mark where nobody has told them."""
-    if row.input_tokens is None and row.output_tokens is None:
-        return "?"
-    return f"{(row.input_tokens or 0) + (row.output_tokens or 0):,}"

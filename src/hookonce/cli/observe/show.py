@@ -12,7 +12,7 @@ from hookonce.inspect import query_args
 from hookonce.inspect.sessions import Timeline, TimelineStep, build_timeline, describe_step, elapsed_seconds
 from hookonce.inspect.store_access import open_store
 from hookonce.inspect.summary import describe_usage
-from hookonce.sessions.derive.summary import FileStats, SessionCall
+from hookonce.sessions.derive.summary import SessionCall
 from hookonce.store.query import RecordFilter, find_records, resolve_session, session_agent
 
 _EXAMPLES = """examples:
@@ -55,7 +55,10 @@ def _print_timeline(timeline: Timeline) -> None:
             lines.add_row(format_time(step.time)[: _DATE_CHARS - 1], "", "", "")
         lines.add_row(format_time(step.time)[_DATE_CHARS:], *_step_cells(step), is_alarm=step.decision == "deny")
     lines.flush()
-    files = [f"{path} ({_format_file(file)})" for path, file in timeline.files.items()]
+    files = []
+    for path, file in timeline.files.items():
+        line_counts = f", +{file.added} -{file.removed} lines" if file.added or file.removed else ""
+        files.append(f"{path} ({pluralize(file.writes, 'write')}{line_counts})")
     subagents = [
         f"{name}{f' ({child.type})' if child.type else ''}: {pluralize(child.calls, 'call')}"
         for name, child in timeline.subagents.items()
@@ -103,8 +106,3 @@ def _end_text(call: SessionCall) -> str:
     ran_text = " · ran all the same" if call.refused else ""
     duration_text = f" · {format_duration(call.duration_ms / _MS_PER_S)}" if call.duration_ms is not None else ""
     return ran_text + duration_text + (" (paired by guess)" if call.guessed else "")
-
-
-def _format_file(file: FileStats) -> str:
-    lines = f", +{file.added} -{file.removed} lines" if file.added or file.removed else ""
-    return f"{pluralize(file.writes, 'write')}{lines}"

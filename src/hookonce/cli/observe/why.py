@@ -132,9 +132,14 @@ def _print_record(record: Stored) -> None:
     for capability in _missing_capabilities(record):
         print(f"Next: {_HINTS_BY_GAP[capability]}")
     if _reason(record).startswith(APPROVAL_PREFIX):
-        _print_allow_hint(event.id)
-    elif refusals := [hook_run for hook_run in runs if hook_run[0].outcome == "deny"]:
-        print(escape_unprintable(_next_step(*refusals[-1])))
+        # The code is for people: whoever is not at a terminal, or has an agent in between, does not see it.
+        code = find_code(event.id) if sys.stdout.isatty() and find_parent_agent() is None else None
+        hint = f"hookonce allow {code}" if code else "run hookonce why in a terminal to see how to allow it once"
+        print(f"Next: {hint}")
+    elif refusals := [(run, source) for run, source in runs if run.outcome == "deny"]:
+        run, source = refusals[-1]
+        change = "" if source is None else f"change the hook {run.hook} in {source.file}; "
+        print(escape_unprintable(f"Next: {change}hookonce pause 10m asks no hook for a while"))
 
 
 def _print_indented(text: str) -> None:
@@ -176,14 +181,3 @@ def _model_text(run: HookRun) -> str:
     tokens = f", {token_count:,} tokens" if token_count else ""
     price = f", ${run.cost_micros / 1_000_000:.6f}" if run.cost_micros is not None else ""
     return f", asked {run.model or 'a model'}{tokens}{price}"
-
-
-def _next_step(run: HookRun, source: HookSource | None) -> str:
-    pause = "hookonce pause 10m asks no hook for a while"
-    return f"Next: {pause}" if source is None else f"Next: change the hook {run.hook} in {source.file}; {pause}"
-
-
-def _print_allow_hint(event_id: str) -> None:
-    """The code is for people: whoever is not at a terminal, or has an agent in between, does not see it."""
-    code = find_code(event_id) if sys.stdout.isatty() and find_parent_agent() is None else None
-    print(f"Next: {f'hookonce allow {code}' if code else 'run hookonce why in a terminal to see how to allow it once'}")

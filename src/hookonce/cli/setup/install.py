@@ -70,7 +70,8 @@ def run(options: Namespace) -> int:
     if isinstance(http, HttpAddress):
         _open_http_listener(http)
     for name in config_changes.agent_names(changes):
-        _try_client(name, client)
+        agent_config, native = config_of(agents.load(name)), next(iter(config_events(agents.load(name))))
+        run_trial([client, name, native, "--via", f"{name}/user"], agent_config.silence)
     applied_changes, failures = config_changes.apply_changes(changes)
     http_policy.drop_unused_address()
     code = config_changes.report_changes(options, "changed", applied_changes, problems + failures)
@@ -121,12 +122,6 @@ def _open_http_listener(new_address: HttpAddress) -> None:
         if old_address is not None:
             daemon_endpoints.save_http_address(old_address)
         raise
-
-
-def _try_client(name: str, client: str) -> None:
-    agent = agents.load(name)
-    native = next(iter(config_events(agent)))
-    run_trial([client, name, native, "--via", f"{name}/user"], config_of(agent).silence)
 
 
 def _print_next_steps(options: Namespace, applied_changes: list[FileChange]) -> None:

@@ -51,8 +51,9 @@ def run(options: Namespace) -> None:
         versions = list(pool.map(lambda status: program_version(status.program) if status.program else None, statuses))
     if options.json:
         reasons = [distrust_reason(agent, locations) or None for agent in agents]
-        facts = zip(versions, reasons, silences, hindrances, strict=True)
-        _print_json([to_builtins(status) | _agent_facts(*row) for status, row in zip(statuses, facts, strict=True)])
+        keys = ("version", "no_hooks_because", "silent", "hindered")
+        rows = zip(statuses, versions, reasons, silences, hindrances, strict=True)
+        _print_json([to_builtins(status) | dict(zip(keys, facts, strict=True)) for status, *facts in rows])
         return
     if (end := pause_end()) is not None:
         print(f"paused until {end}: no hook is asked before that; hookonce resume ends it")
@@ -135,12 +136,6 @@ def _hook_findings(locations: ConfigRoots) -> Iterator[Diagnosis]:
 
 def _finding_object(finding: Diagnosis) -> dict[str, str | None]:
     return {"kind": finding.kind, "message": finding.message, "path": finding.path}
-
-
-def _agent_facts(
-    version: str | None, reason: str | None, silence: AgentSilence | None, hindrances: list[BlockedScope]
-) -> Object:
-    return {"version": version, "no_hooks_because": reason, "silent": silence, "hindered": hindrances}
 
 
 def _print_json(agent_objects: list[Object]) -> None:

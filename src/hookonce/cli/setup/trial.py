@@ -50,7 +50,9 @@ def run(options: Namespace) -> int:
     if type(tool_input) is not dict:
         raise UsageError("--input must be a JSON object")
     event_type = None if options.event is None else find_event_type(options.event)
-    hook, dialect = _resolve_hook(options.hook), _resolve_dialect(options.dialect)
+    hook, dialect = _resolve_hook(options.hook), options.dialect
+    if dialect not in {None, CANONICAL_DIALECT, *FORMATS}:
+        dialect = find_agent(dialect, others=FORMATS).name
     candidate = trial.find_hook(hook, event_type or _DEFAULT_EVENT, dialect)
     own_type = candidate.hook.event if candidate.hook.event in EVENTS else _DEFAULT_EVENT
     event = trial.sample_event(agent, event_type or own_type, options.tool, tool_input)
@@ -68,13 +70,6 @@ def _resolve_hook(name: str) -> str:
     if suggest_name(name, known_names):
         raise unknown_name_error("hook or program", name, known_names, "hookonce check names the hooks of a manifest")
     raise HookonceError(trial.unknown_hook_message(name))
-
-
-def _resolve_dialect(name: str | None) -> str | None:
-    """Whose words a hook speaks: ours, a format's or an agent's."""
-    if name is None or name == CANONICAL_DIALECT or name in FORMATS:
-        return name
-    return find_agent(name, others=FORMATS).name
 
 
 def _print_trial(title: str, result: trial.Trial) -> None:

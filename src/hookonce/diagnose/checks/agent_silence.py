@@ -45,13 +45,16 @@ def detect_silence(
     if newest is None:
         return None
     try:
-        last = max(_install_time(Path(scope.path)), last_call_time(agent.name) or 0.0)
+        path = Path(scope.path)
+        journal_time = times.to_seconds(journal.first_written_at(path) or "")
+        install_time = path.stat().st_mtime if journal_time is None else journal_time
+        last = max(install_time, last_call_time(agent.name) or 0.0)
     except (sqlite3.Error, OSError, HookonceError):
         return None  # the check of the record reports a store that cannot be read
-    moment, path = newest
+    moment, transcript = newest
     if moment - last <= _SLACK_S:
         return None
-    return AgentSilence(agent=agent.name, since=_time_text(last), grew=_time_text(moment), path=path)
+    return AgentSilence(agent=agent.name, since=_time_text(last), grew=_time_text(moment), path=transcript)
 
 
 def describe_silence(silence: AgentSilence) -> str:
@@ -66,12 +69,6 @@ def check_silence(agent: Agent, roots: ConfigRoots, client: str) -> Iterator[Dia
     if silence is not None:
         message = f"{agent.title}: {describe_silence(silence)}"
         yield Diagnosis(agent=agent.name, kind="silent", message=message, path=silence.path)
-
-
-def _install_time(path: Path) -> float:
-    """Where the journal has no time, that of the file."""
-    journal_time = times.to_seconds(journal.first_written_at(path) or "")
-    return path.stat().st_mtime if journal_time is None else journal_time
 
 
 def _newest_file(folder: Path, suffix: str) -> tuple[float, str] | None:

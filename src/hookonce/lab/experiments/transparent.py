@@ -29,7 +29,9 @@ def try_transparency(bench: Bench) -> Claim:
 
 
 def _find_difference(bare_run: AgentRun, hooked_run: AgentRun) -> str | None:
-    if not _is_errand_complete(bare_run):
+    files = bare_run.files
+    files_exist = {"shell.txt", "written.txt"} <= files.keys() and "gamma" in files.get("edited.txt", "")
+    if not (is_complete(bare_run) and files_exist and is_text_sent(bare_run, FILE_SECRET) and bare_run.mcp_calls):
         return f"the agent cannot do the errand even without hookonce: {summarize_run(bare_run)}"
     if bare_run.code != hooked_run.code:
         return f"the exit code is {hooked_run.code}, and {bare_run.code} without it: {summarize_run(hooked_run)}"
@@ -50,12 +52,6 @@ def _first_difference(bare_requests: list[str], hooked_requests: list[str]) -> s
     lines = zip_longest(bare_requests[0].splitlines(), hooked_requests[0].splitlines(), fillvalue="")
     old, new = next((pair for pair in lines if pair[0] != pair[1]), ("", ""))
     return f"{new[:_LINE_CHARS]!r} instead of {old[:_LINE_CHARS]!r}"
-
-
-def _is_errand_complete(run: AgentRun) -> bool:
-    """Whether everything of the errand has happened, so that there is something to compare."""
-    files_exist = {"shell.txt", "written.txt"} <= run.files.keys() and "gamma" in run.files.get("edited.txt", "")
-    return is_complete(run) and files_exist and is_text_sent(run, FILE_SECRET) and bool(run.mcp_calls)
 
 
 def _normalized_requests(run: AgentRun) -> Counter[str]:

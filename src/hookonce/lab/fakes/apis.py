@@ -223,12 +223,9 @@ def _build_responses(turn: ModelTurn, conversation: Conversation) -> Object:
     message: Object = {"type": "message", "id": f"msg_{turn.scenario}_{turn.number}", "role": "assistant"}
     message |= {"status": "completed", "content": [text_part]}
     items = [message, *(_call_item(call, f"call_{call_id}", conversation) for call_id, call in turn.calls_by_id())]
-    return _base_responses(turn, conversation) | {"status": "completed", "output": items, "usage": _RESPONSES_USAGE}
-
-
-def _base_responses(turn: ModelTurn, conversation: Conversation) -> Object:
     fields = {"id": f"resp_{turn.scenario}_{turn.number}", "object": "response", "created_at": 1_700_000_000}
-    return fields | {"model": conversation.model}
+    fields |= {"model": conversation.model, "status": "completed"}
+    return fields | {"output": items, "usage": _RESPONSES_USAGE}
 
 
 def _call_item(call: ModelToolCall, item_id: str, conversation: Conversation) -> Object:

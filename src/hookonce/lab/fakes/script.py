@@ -62,7 +62,11 @@ def next_turn(conversation: Conversation, url: str) -> ModelTurn:
     scenario = SCENARIOS.get(name, Scenario(ending=f"There is no scenario called {name}."))
     if number >= len(scenario.turns):
         return ModelTurn(text=scenario.ending, number=number, scenario=name)
-    calls = [_build_call(step, agent, folder, url, conversation) for step in scenario.turns[number]]
+    calls = []
+    for step in scenario.turns[number]:
+        arguments = {key: _fill_placeholders(value, agent, folder, url) for key, value in step.input.items()}
+        native_step = ScenarioStep(step.tool, arguments)
+        calls.append(build_native_call(agents.load(agent), drivers.load_driver(agent), native_step, conversation))
     return ModelTurn(text=f"Step {number + 1}.", calls=calls, number=number, scenario=name)
 
 
@@ -70,12 +74,6 @@ def error_status(conversation: Conversation) -> int | None:
     """The status with which a scenario answers that is about a failing API."""
     position = find_position(conversation)
     return SCENARIOS[position[0]].error if position is not None and position[0] in SCENARIOS else None
-
-
-def _build_call(step: ScenarioStep, name: str, folder: str, url: str, conversation: Conversation) -> ModelToolCall:
-    arguments = {key: _fill_placeholders(value, name, folder, url) for key, value in step.input.items()}
-    native_step = ScenarioStep(step.tool, arguments)
-    return build_native_call(agents.load(name), drivers.load_driver(name), native_step, conversation)
 
 
 def _fill_placeholders(value: Json, agent: str, folder: str, url: str) -> Json:

