@@ -1,5 +1,10 @@
-"""Database schema and its migrations. Bodies of rows are never rewritten."""
+"""Database schema, its migrations, and how a database differs from it. Bodies of rows are never rewritten."""
 
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from functools import lru_cache
 from sqlite3 import Connection
 
 from hookonce.errors import HookonceError
@@ -121,3 +126,42 @@ def read_version(connection: Connection) -> int:
     if version > VERSION:
         raise HookonceError(f"the store was written by a newer hookonce (version {version}, we know {VERSION})")
     return version
+
+
+SchemaRow = tuple[str, str, str, str | None]
+_SELECT_SCHEMA = "SELECT type, name, tbl_name, sql FROM main.sqlite_schema"
+# What ANALYZE makes, word for word: SQLite runs the text of any row, whatever its name and type say it is.
+_OPTIMIZER_TABLES: dict[SchemaRow, int] = dict.fromkeys(
+    (
+        ("table", "sqlite_stat1", "sqlite_stat1", "CREATE TABLE sqlite_stat1(tbl,idx,stat)"),
+        ("table", "sqlite_stat4", "sqlite_stat4", "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)"),
+    ),
+    1,
+)
+
+
+@lru_cache(maxsize=VERSION)
+def load_expected_schema(version: int) -> Counter[SchemaRow]:
+    """The schema objects of a database of that version."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        for statement in (statement for migration in MIGRATIONS[:version] for statement in migration):
+            connection.execute(statement)
+        return Counter(connection.execute(_SELECT_SCHEMA))
+
+
+def find_schema_faults(connection: Connection) -> Iterator[str]:
+    """Differences of a database from the schema of its version."""
+    version = connection.execute("PRAGMA main.user_version").fetchone()[0]
+    if not 0 < version <= VERSION:
+        yield f"the database says that it is of version {version}; known are 1 to {VERSION}"
+        return
+    expected, actual = load_expected_schema(version), Counter[SchemaRow](connection.execute(_SELECT_SCHEMA))
+    if actual == expected:
+        return
+    foreign_rows, missing_rows = actual - expected - Counter(_OPTIMIZER_TABLES), expected - actual
+    known_names, foreign_names = ({row[:2] for row in rows} for rows in (missing_rows, foreign_rows))
+    for row in sorted(foreign_rows, key=repr):
+        yield f"the {row[0]} {row[1]} of the database {'was built anew' if row[:2] in known_names else 'is not ours'}"
+    for row in sorted(missing_rows, key=repr):
+        if row[:2] not in foreign_names:
+            yield f"the {row[0]} {row[1]} of the database is gone"

@@ -12,7 +12,7 @@ from hookonce.store.database import Durability
 from hookonce.store.entry import IndexColumns, StoreEntry, index_columns
 from hookonce.store.integrity import chain, head_file, keys
 from hookonce.store.integrity.head_file import ChainHead
-from hookonce.store.transaction import transaction
+from hookonce.store.integrity.write_guard import StoreTamperError, guarded_transaction
 
 _INSERT_EVENT = f"""INSERT INTO events (seq, {", ".join(chain.INDEX_COLUMNS)}, body, hash, mac)
     VALUES ({", ".join("?" * (4 + len(chain.INDEX_COLUMNS)))}) ON CONFLICT (id) DO NOTHING"""  # noqa: S608  our own column names
@@ -52,10 +52,12 @@ class Writer:
             return 0
         key = keys.load_mac_key()
         connection = self.connection
-        with transaction(connection):
+        with guarded_transaction(connection):
             new_rows, head = self._insert_rows(entries, read_chain_head(connection), key, deriver)
             rollup.add_records(connection, new_rows)
-            connection.execute("UPDATE head SET seq = ?, hash = ?, count = ?", (head.seq, head.hash, head.count))
+            update = "UPDATE head SET seq = ?, hash = ?, count = ?"
+            if connection.execute(update, (head.seq, head.hash, head.count)).rowcount != 1:
+                raise StoreTamperError("the head of the database cannot be written")
             if write_extra is not None:
                 write_extra(connection)
             on_new_records([record for _, record in new_rows])
@@ -77,12 +79,20 @@ class Writer:
             column_values = index_columns(entry.record)
             values = (chain_head.seq + 1, *column_values, entry.body, row_hash, chain.row_mac(key, row_hash))
             if self.connection.execute(_INSERT_EVENT, values).rowcount != 1:
+                self._require_row(entry.record.event.id, key)
                 continue
             new_rows.append((column_values, entry.record))
             chain_head = ChainHead(chain_head.seq + 1, row_hash, chain_head.count + 1)
             if deriver is not None and not is_derived:
                 queue.extendleft(reversed(deriver.derive_entries(entry)))
         return new_rows, chain_head
+
+    def _require_row(self, event_id: str, key: bytes) -> None:
+        """Where an insert did nothing, our own row of that id has to be there: else something keeps it out."""
+        row = self.connection.execute(f"{chain.SELECT_ROWS} WHERE id = ?", (event_id,)).fetchone()
+        previous_hash = None if row is None else head_file.find_hash(self.connection, row[0] - 1)
+        if row is None or chain.find_row_fault(row, previous_hash, key) is not None:
+            raise StoreTamperError(f"the database did not take the record {event_id}")
 
     def close(self) -> None:
         """Close the connection."""

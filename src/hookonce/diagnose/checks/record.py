@@ -6,6 +6,8 @@ from hookonce.base.terminal_text import pluralize
 from hookonce.client.daemon_endpoints import describe_orphan, query_status
 from hookonce.diagnose.diagnosis import Diagnosis
 from hookonce.store import database, status
+from hookonce.store.integrity.head_file import head_file
+from hookonce.store.integrity.write_guard import load_faults
 from hookonce.store.maintenance.quarantine import find_damage
 
 _DOCTOR_HINT = ". Next: hookonce doctor"  # what others say of us
@@ -32,6 +34,8 @@ def _record_problems() -> Iterator[str]:
         yield from status.find_record_troubles() if not problem else [problem.removesuffix(_DOCTOR_HINT)]
         if (fault := ((query_status() or {}).get("store") or {}).get("problem")) is not None:
             yield f"the daemon cannot write {database.database_file()} ({fault}); {_SPOOL_NOTE}, and it tries again"
+    if noted_faults := load_faults(head_file()):
+        yield f"somebody has changed {database.database_file()} ({noted_faults[-1]}). Next: hookonce audit verify"
     if (obstacle := status.find_write_obstacle()) is not None:
         yield f"{obstacle}: agents are answered, and what they tell is lost"
     if summary.damaged:

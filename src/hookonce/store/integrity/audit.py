@@ -3,7 +3,6 @@
 import sqlite3
 from collections import deque
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from sqlite3 import Connection
 from typing import Any
@@ -12,7 +11,7 @@ from msgspec import Struct
 
 from hookonce.store import schema
 from hookonce.store.entry import decode_entry
-from hookonce.store.integrity import chain, checkpoint, head_file, keys, tombstone
+from hookonce.store.integrity import chain, checkpoint, head_file, keys, tombstone, write_guard
 from hookonce.store.integrity.chain import INDEX_COLUMNS, SELECT_ROWS, find_row_fault
 from hookonce.store.integrity.head_file import ChainHead
 from hookonce.store.integrity.tombstone import DAMAGE_NOTE, Tombstone
@@ -20,33 +19,14 @@ from hookonce.store.maintenance import quarantine
 from hookonce.store.maintenance.quarantine import ProgressCallback
 
 _MAX_INTEGRITY_ERRORS = 20
-_SELECT_SCHEMA = "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_stat%'"
 
 
 def find_structure_faults(connection: Connection) -> Iterator[str]:
     """Differences from the expected schema, and errors of SQLite's own integrity check."""
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if not 0 < version <= schema.VERSION:
-        yield f"the database says that it is of version {version}; known are 1 to {schema.VERSION}"
-        return
-    expected = load_expected_schema(version)
-    actual = {row[1]: row for row in connection.execute(_SELECT_SCHEMA)}
-    for name in sorted(expected.keys() | actual.keys()):
-        if expected.get(name) != actual.get(name):
-            is_known = "was built anew" if name in expected else "is not ours"
-            kind = (actual.get(name) or expected[name])[0]
-            yield f"the {kind} {name} of the database {is_known if name in actual else 'is gone'}"
+    yield from schema.find_schema_faults(connection)
     for (message,) in connection.execute(f"PRAGMA integrity_check({_MAX_INTEGRITY_ERRORS})").fetchall():
         if message != "ok":
             yield f"the database is damaged: {' '.join(message.split())}"
-
-
-def load_expected_schema(version: int) -> dict[str, tuple[str, ...]]:
-    """The schema objects of a database of that version."""
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-        for statement in (statement for migration in schema.MIGRATIONS[:version] for statement in migration):
-            connection.execute(statement)
-        return {row[1]: row for row in connection.execute(_SELECT_SCHEMA)}
 
 
 _TYPE_INDEX = 1 + INDEX_COLUMNS.index("type")
@@ -96,6 +76,7 @@ class _AuditRun:
         self.unlisted_flaws = self.row_count = self.erased_rows = self.last_signed_seq = self.seq = 0
         self.hash: bytes | None = chain.GENESIS_HASH
         self.removals: list[Tombstone] = []
+        self.noted_faults = write_guard.load_faults(head_path or head_file.head_file())
         self.key = keys.load_mac_key() if keys.has_mac_key() else None
         # Read before the database is: whoever appends meanwhile must not look like somebody who cuts.
         self.cut_heads = head_file.load_cuts(head_path) if self.key else []
@@ -129,6 +110,7 @@ def verify(
     connection.execute("BEGIN")
     try:
         run.add_flaws(Flaw(seq=0, what=structure_fault) for structure_fault in find_structure_faults(connection))
+        run.add_flaws(Flaw(seq=0, what=f"noted at {fault}") for fault in run.noted_faults)
         for check in (_check_tombstones, _check_rows, _check_checkpoints, _check_head, _check_head_file):
             run.add_flaws(check(run))
     finally:

@@ -13,7 +13,7 @@ from msgspec.structs import astuple, replace
 
 from hookonce.base import times
 from hookonce.store.integrity import head_file, keys
-from hookonce.store.transaction import transaction
+from hookonce.store.integrity.write_guard import guarded_transaction
 from hookonce.store.writer import read_chain_head
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Checkpoint(Struct, frozen=True):
 
 def sign_checkpoint(connection: Connection) -> Checkpoint | None:
     """Sign the chain as it is now; None if nothing was added since the last checkpoint."""
-    with transaction(connection):
+    with guarded_transaction(connection):
         head = read_chain_head(connection)
         statement = "SELECT seq, signature FROM checkpoints ORDER BY seq DESC LIMIT 1"
         last_seq, last_signature = connection.execute(statement).fetchone() or (0, b"")

@@ -67,6 +67,13 @@ def contains_head(connection: Connection, head: ChainHead) -> bool:
     return bool(row[0] == head.hash)
 
 
+def find_hash(connection: Connection, seq: int) -> bytes | None:
+    """The hash of a row, or of a removed one at which its tombstone ends; None if nobody knows it."""
+    statement = "SELECT hash FROM events WHERE seq = ?1 UNION ALL SELECT last_hash FROM tombstones WHERE last = ?1"
+    row = connection.execute(statement, (seq,)).fetchone()
+    return chain.GENESIS_HASH if seq == 0 else row and row[0]
+
+
 def _preserve_cut(head_path: Path, seq: int, line: bytes) -> None:
     """The first cut at a row counts; a full disk stops no writer."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC

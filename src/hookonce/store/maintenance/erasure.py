@@ -8,7 +8,7 @@ from msgspec import Struct
 from hookonce.store import kernel_log
 from hookonce.store.integrity import chain, keys
 from hookonce.store.integrity.chain import INDEX_COLUMNS, erased_row_mac
-from hookonce.store.transaction import transaction
+from hookonce.store.integrity.write_guard import guarded_transaction
 from hookonce.store.usage.tokens import TOKEN_COLUMNS
 from hookonce.store.writer import Writer
 
@@ -39,7 +39,7 @@ def erase_records(writer: Writer, event_ids: list[str]) -> ErasureResult:
     connection = writer.connection
     connection.execute("PRAGMA secure_delete = ON")
     try:
-        with transaction(connection):
+        with guarded_transaction(connection):
             record_count = sum(_erase_record(connection, event_id) for event_id in event_ids)
         kernel_log.remove_events(event_ids)
         return ErasureResult(record_count, _vacuum(connection))

@@ -17,7 +17,7 @@ from hookonce.base import ids, times
 from hookonce.model import SCHEMA, Actor, Event, Gap, Stored
 from hookonce.store import database
 from hookonce.store.entry import StoreEntry, build_entry, decode_entry
-from hookonce.store.integrity import chain, head_file, keys, tombstone
+from hookonce.store.integrity import chain, head_file, keys, tombstone, write_guard
 from hookonce.store.integrity.chain import SELECT_ROWS, find_row_fault
 from hookonce.store.writer import Writer
 
@@ -203,7 +203,8 @@ def _move_files(database_path: Path, folder: Path) -> None:
         for suffix in _DATABASE_SUFFIXES:
             with suppress(FileNotFoundError):
                 os.rename(f"{database_path}{suffix}", folder / f"{database_path.name}{suffix}")  # noqa: PTH104
-        for file in (database_path.with_name("head"), *database_path.parent.glob("head-cut-*")):
+        notes = (database_path.with_name(name) for name in ("head", write_guard.FAULTS_FILE))
+        for file in (*notes, *database_path.parent.glob("head-cut-*")):
             with suppress(FileNotFoundError):
                 file.rename(folder / file.name)
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from hookonce.model import SCHEMA, Decision, Event, Stored, Tool
 from hookonce.store import entry, rollup
+from hookonce.store.integrity.write_guard import guarded_transaction
 from hookonce.store.maintenance.quarantine import ProgressCallback
-from hookonce.store.transaction import transaction
 from hookonce.store.usage import tokens
 from hookonce.store.writer import Writer, read_chain_head
 
@@ -29,7 +29,7 @@ def rebuild_summaries(writer: Writer, report_progress: ProgressCallback = lambda
     try:
         _create_indexes(connection)
         last, count = _count_rows(connection, 0, 0, report_progress)
-        with transaction(connection):
+        with guarded_transaction(connection):
             _, count = _count_rows(connection, last, count, report_progress)
             _swap_tables(connection)
     finally:

@@ -6,7 +6,7 @@ from sqlite3 import Connection
 from hookonce.base import settings
 from hookonce.store import kernel_log
 from hookonce.store.integrity.tombstone import Tombstone, remove_rows
-from hookonce.store.transaction import transaction
+from hookonce.store.integrity.write_guard import guarded_transaction
 
 _BYTES_PER_MEGABYTE = 1 << 20
 _BATCH_ROWS = 500  # in one transaction: others want to write too
@@ -39,7 +39,7 @@ def remove_batch(connection: Connection, last_seq: int) -> Tombstone | None:
     """Remove one batch of the oldest rows up to that one; None if there are none left."""
     connection.execute("PRAGMA secure_delete = ON")  # what nobody wanted to keep is not left in free pages
     try:
-        with transaction(connection):
+        with guarded_transaction(connection):
             first = connection.execute("SELECT min(seq) FROM events").fetchone()[0]
             if first is None or first > last_seq:
                 return None

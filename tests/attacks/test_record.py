@@ -1,0 +1,248 @@
+"""Attacks on the record: rows that are changed or kept out, texts that are left behind, decisions for another call."""
+
+# ruff: noqa: S608  our own words
+import sqlite3
+from contextlib import closing, suppress
+
+import pytest
+
+from hookonce.store import database, schema
+from hookonce.store.entry import build_entry
+from hookonce.store.integrity import checkpoint
+from hookonce.store.integrity.write_guard import StoreTamperError
+from hookonce.store.maintenance import erasure, retention
+from hookonce.store.spool import files
+from hookonce.store.spool.ingest import ingest_spool
+from hookonce.store.writer import Writer
+from tests.store.rows import append, flaws, signed, stored, tampering, verified
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    """A home of its own for each test."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def writer():
+    """A writer that stays open, as the daemon's does, with ten rows of which six are signed."""
+    with Writer() as writer:
+        signed(writer, 3)
+        signed(writer, 3)
+        append(writer, 4)
+        yield writer
+
+
+# What is changed in the database, by somebody who has neither the keys nor the head file
+
+_LAST_HASH = "(SELECT hash FROM events WHERE seq = 7)"
+TAMPERING = {
+    "a body": ["UPDATE events SET body = CAST(replace(CAST(body AS TEXT), 'ls', 'rm') AS BLOB) WHERE seq = 4"],
+    "an empty body": ["UPDATE events SET body = x'' WHERE seq = 4"],
+    "a time": ["UPDATE events SET time = '2025-01-01T00:00:00Z' WHERE seq = 4"],
+    "a type": ["UPDATE events SET type = 'session_start' WHERE seq = 4"],
+    "an agent": ["UPDATE events SET agent = 'other' WHERE seq = 4"],
+    "a session": ["UPDATE events SET session = 'other' WHERE seq = 4"],
+    "a decision": ["UPDATE events SET outcome = 'allow' WHERE seq = 4"],
+    "an id": ["UPDATE events SET id = 'other' WHERE seq = 4"],
+    "a hash": ["UPDATE events SET hash = zeroblob(32) WHERE seq = 4"],
+    "a mark": ["UPDATE events SET mac = zeroblob(32) WHERE seq = 4"],
+    "a record gone": ["DELETE FROM events WHERE seq = 4"],
+    "the end gone": ["DELETE FROM events WHERE seq > 7", f"UPDATE head SET seq = 7, count = 7, hash = {_LAST_HASH}"],
+    "everything gone": ["DELETE FROM events", "DELETE FROM checkpoints", "UPDATE head SET seq = 0, count = 0, hash = zeroblob(32)"],
+    "a record twice": ["CREATE TABLE c AS SELECT * FROM events WHERE seq = 4", "UPDATE c SET seq = 11, id = 'x'", "INSERT INTO events SELECT * FROM c", "DROP TABLE c"],
+    "two exchanged": ["UPDATE events SET seq = -4 WHERE seq = 4", "UPDATE events SET seq = 4 WHERE seq = 5", "UPDATE events SET seq = 5 WHERE seq = -4"],
+    "a checkpoint gone": ["DELETE FROM checkpoints WHERE seq = 3"],
+    "the last checkpoint gone": ["DELETE FROM checkpoints WHERE seq = 6"],
+    "a checkpoint moved": ["UPDATE checkpoints SET seq = 5 WHERE seq = 6"],
+    "a tombstone of their own": [
+        f"INSERT INTO tombstones SELECT 1, 3, 3, zeroblob(32), hash, '2026-11-15T00:00:00Z', 'retention', '{'0' * 16}', zeroblob(64) FROM events WHERE seq = 3",
+        "DELETE FROM events WHERE seq <= 3",
+    ],
+    "an erasure of their own": ["UPDATE events SET erased = 1, body = zeroblob(32), session = NULL WHERE seq = 4"],
+    "the head": ["UPDATE head SET count = 12"],
+    "no head": ["DELETE FROM head"],
+    "an index gone": ["DROP INDEX events_by_time"],
+    "a partial index": ["DROP INDEX events_by_session", "CREATE INDEX events_by_session ON events (session, time, seq) WHERE agent <> 'codex'"],
+    "a unique index": ["CREATE UNIQUE INDEX once ON events (tool) WHERE seq > 10"],
+    "a view": ["CREATE VIEW seen AS SELECT * FROM events"],
+    "a table": ["CREATE TABLE more (a)"],
+    "a column": ["ALTER TABLE events ADD COLUMN more TEXT"],
+    "an older version": ["PRAGMA user_version = 2"],
+    "a newer version": ["PRAGMA user_version = 99"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("attack", TAMPERING)
+def test_what_is_changed_in_the_database_is_noticed(writer, attack):
+    assert [] == flaws()
+    writer.close()
+    tampering(*TAMPERING[attack])
+    assert flaws()
+
+
+# Triggers
+
+_DROP = "BEFORE INSERT ON events WHEN NEW.tool = 'file_read' BEGIN SELECT RAISE(IGNORE); END"
+_HIDDEN = "INSERT INTO sqlite_schema VALUES ('{}', '{}', '{}', 0, 'CREATE TRIGGER {} ' || '{}')"
+
+
+def hidden(kind, name, table="events", trigger=None, body=_DROP):
+    """A row in the schema that says what it likes of itself, and makes a trigger."""
+    words = (part.replace("'", "''") for part in (kind, name, table, trigger or name, body))
+    version = "PRAGMA schema_version = 4242"
+    return ["PRAGMA writable_schema = ON", _HIDDEN.format(*words), version]
+
+
+TRIGGERS = {
+    "sqlite_stat, as it was tried": hidden("trigger", "sqlite_stat_evil"),
+    "sqlite_stat1": hidden("trigger", "sqlite_stat1"),
+    "sqlite_stat4 on another table": hidden("trigger", "sqlite_stat4", "sqlite_stat4"),
+    "sqlite_autoindex": hidden("trigger", "sqlite_autoindex_events_1"),
+    "sqlite_sequence": hidden("trigger", "sqlite_sequence"),
+    "it says that it is a table": hidden("table", "sqlite_stat1", "sqlite_stat1", "t"),
+    "it says that it is one of our indexes": hidden("index", "events_by_time", "events", "t"),
+    "named as our table": [f"CREATE TRIGGER events {_DROP}"],
+    "any name": [f"CREATE TRIGGER t {_DROP}"],
+    "an empty name": [f'CREATE TRIGGER "" {_DROP}'],
+    "a name in other letters": [f'CREATE TRIGGER "Ünï\n\x1b[2J" {_DROP}'],
+    "a row that is deleted afterwards": ["CREATE TRIGGER t AFTER INSERT ON events BEGIN DELETE FROM events WHERE seq = NEW.seq; END"],
+    "a row that is changed afterwards": ["CREATE TRIGGER t AFTER INSERT ON events BEGIN UPDATE events SET body = x'00' WHERE seq = NEW.seq; END"],
+    "a head that stays": ["CREATE TRIGGER t BEFORE UPDATE ON head BEGIN SELECT RAISE(IGNORE); END"],
+    "an id that another row takes": ["CREATE TRIGGER t BEFORE INSERT ON events BEGIN UPDATE events SET id = NEW.id WHERE seq = 4; END"],
+    "a row put in first": ["CREATE TRIGGER t BEFORE INSERT ON events BEGIN INSERT INTO events SELECT NEW.seq, NEW.id, time, received, type, agent, session, subagent, tool, outcome, model, project, path, body, erased, hash, mac FROM events WHERE seq = 4; END"],
+    "checkpoints that are not kept": ["CREATE TRIGGER t BEFORE INSERT ON checkpoints BEGIN SELECT RAISE(IGNORE); END"],
+    "a view in the table's place": ["ALTER TABLE events RENAME TO e", "CREATE VIEW events AS SELECT * FROM e", "CREATE TRIGGER t INSTEAD OF INSERT ON events BEGIN SELECT 1; END"],
+    "ON CONFLICT IGNORE": ["PRAGMA writable_schema = ON", "UPDATE sqlite_schema SET sql = replace(sql, 'tool TEXT,', 'tool TEXT CHECK (tool IS NULL) ,') WHERE name = 'events'", "PRAGMA schema_version = 4242"],
+    "NOT NULL ON CONFLICT IGNORE": ["PRAGMA writable_schema = ON", "UPDATE sqlite_schema SET sql = replace(sql, 'subagent TEXT', 'subagent TEXT NOT NULL ON CONFLICT IGNORE') WHERE name = 'events'", "PRAGMA schema_version = 4242"],
+    "PRIMARY KEY ON CONFLICT IGNORE": ["PRAGMA writable_schema = ON", "UPDATE sqlite_schema SET sql = replace(sql, 'PRIMARY KEY', 'PRIMARY KEY ON CONFLICT IGNORE') WHERE name = 'events'", "PRAGMA schema_version = 4242"],
+    "a unique index over tools": ["CREATE UNIQUE INDEX once ON events (tool) WHERE seq > 10"],
+}  # fmt: skip
+SPOOL_COUNT = 5
+
+
+def spool():
+    """Five records that wait for the store, as calls leave them; their ids."""
+    records = [stored(number) for number in range(SPOOL_COUNT)]
+    assert all(map(files.append, records))
+    return sorted(record.event.id for record in records)
+
+
+def ingest(writer=None):
+    """What the daemon does with them, with a new writer if need be; whether it could."""
+    try:
+        if writer is None:
+            with Writer() as new_writer:
+                return ingest(new_writer)
+        ingest_spool(writer.append)
+    except (sqlite3.Error, StoreTamperError):
+        return False
+    return True
+
+
+def rows_of(names):
+    with closing(sqlite3.connect(database.database_file())) as connection:
+        return [connection.execute("SELECT count(*) FROM events WHERE id = ?", (name,)).fetchone()[0] for name in names]
+
+
+@pytest.mark.parametrize("has_new_writer", [False, True], ids=["open writer", "new writer"])
+@pytest.mark.parametrize("attack", TRIGGERS)
+def test_what_would_keep_rows_out_is_noticed_and_nothing_is_lost(writer, attack, has_new_writer):
+    """The structure is looked at in the transaction that writes; what was to be written waits in the spool."""
+    names = spool()
+    tampering(*TRIGGERS[attack])
+    assert not ingest(None if has_new_writer else writer)
+    writer.close()
+    assert flaws()
+    assert names == sorted(record.event.id for record in files.load_records())
+    assert 0 == files.lost_record_count()
+
+
+@pytest.mark.parametrize("name", ["t", "events", "sqlite_stat_evil"])
+def test_a_trigger_for_ten_seconds_loses_nothing_and_stays_known(writer, name):
+    names = spool()
+    with closing(sqlite3.connect(database.database_file(), isolation_level=None)) as connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        if name.startswith("sqlite"):
+            for statement in hidden("trigger", name):
+                connection.execute(statement)
+        else:
+            connection.execute(f"CREATE TRIGGER {name} {_DROP}")
+        assert not ingest(writer)
+        assert not ingest(writer)
+        connection.execute("DELETE FROM sqlite_schema WHERE type = 'trigger'")
+        connection.execute("PRAGMA schema_version = 4243")
+    assert ingest(writer)
+    assert [1] * SPOOL_COUNT == rows_of(names)
+    (flaw,) = verified().flaws
+    assert flaw.what.endswith(f"the trigger {name} of the database is not ours")
+
+
+def test_a_trigger_that_a_connection_knows_though_its_row_is_gone_drops_nothing(writer):
+    """SQLite reads the schema anew only when its number changes, which whoever writes it may leave as it is."""
+    names = spool()
+    with closing(sqlite3.connect(database.database_file(), isolation_level=None)) as connection:
+        connection.execute(f"CREATE TRIGGER t {_DROP}")
+        writer.connection.execute("SELECT count(*) FROM events").fetchone()  # it has read the trigger
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute("DELETE FROM sqlite_schema WHERE name = 't'")
+    assert not ingest(writer)
+    assert [0] * SPOOL_COUNT == rows_of(names)
+    assert ingest()
+    assert [1] * SPOOL_COUNT == rows_of(names)
+    assert [f"the database did not take the record {names[0]}"] == [what.partition("Z ")[2] for _, what in flaws()]
+
+
+def test_a_record_that_another_row_stands_for_is_kept_out_of_nothing(writer, monkeypatch):
+    """An insert that did nothing counts only where our own row of that id is there."""
+    monkeypatch.setattr(schema, "find_schema_faults", lambda _: iter(()))
+    (record, *_) = names = spool()
+    tampering(f"UPDATE events SET id = '{record}' WHERE seq = 4")
+    assert not ingest(writer)
+    tampering("UPDATE events SET id = json_extract(CAST(body AS TEXT), '$.event.id') WHERE seq = 4")
+    assert ingest(writer)
+    assert [1] * SPOOL_COUNT == rows_of(names)
+
+
+def test_a_temporary_trigger_is_of_its_own_connection_alone(writer):
+    names = spool()
+    with closing(sqlite3.connect(database.database_file(), isolation_level=None)) as connection:
+        connection.execute(f"CREATE TEMP TRIGGER t {_DROP.replace('ON events', 'ON main.events')}")
+        assert ingest(writer)
+    assert [1] * SPOOL_COUNT == rows_of(names)
+    assert [] == flaws()
+
+
+def test_what_was_kept_before_is_no_loss(writer):
+    """The same records again, and one that was erased since: nothing is new, and nothing is wrong."""
+    entries = [build_entry(stored(number)) for number in range(3)]
+    assert 3 == writer.append(entries)
+    erasure.erase_records(writer, [entries[0].record.event.id])
+    assert 0 == writer.append(entries)
+    assert [] == flaws()
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda writer: checkpoint.sign_checkpoint(writer.connection),
+        lambda writer: erasure.erase_records(writer, ["x"]),
+        lambda writer: retention.remove_batch(writer.connection, 2),
+    ],
+    ids=["checkpoint", "erase", "retention"],
+)
+def test_nobody_signs_erases_or_removes_below_a_foreign_trigger(writer, write):
+    """A trigger could leave in place what somebody wanted to be gone."""
+    tampering("CREATE TRIGGER t BEFORE UPDATE ON events BEGIN SELECT RAISE(IGNORE); END")
+    with pytest.raises(StoreTamperError, match="hookonce audit verify"):
+        write(writer)
+
+
+def test_what_analyze_makes_is_no_flaw(writer):
+    tampering("ANALYZE")
+    append(writer, 2)
+    assert [] == flaws()
+    with suppress(sqlite3.OperationalError):
+        tampering("PRAGMA writable_schema = ON", "UPDATE sqlite_schema SET sql = 'CREATE TABLE sqlite_stat1(tbl,idx,stat,more)' WHERE name = 'sqlite_stat1'")
+    assert flaws()
