@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from hookonce import __version__
+from hookonce.base.terminal_text import escape_unprintable
 from hookonce.cli import BARE, COMMANDS, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_OK, EXIT_PROBLEM, EXIT_USAGE, MODULES
 from hookonce.errors import HookonceError, UsageError
 
@@ -48,7 +49,10 @@ class _CommandParser(ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
-        self.exit(EXIT_USAGE, f"{self.prog}: {message}; see {self.prog} --help\n")
+        self.exit(EXIT_USAGE, f"{self.prog}: {escape_unprintable(message)}; see {self.prog} --help\n")
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        (file or sys.stderr).writelines(message.splitlines(keepends=True))
 
 
 class _VersionAction(Action):
@@ -65,6 +69,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     _repair_streams()
+    if arguments[:1] and arguments[0] in BARE:
+        return _run_guarded(arguments)
+    from hookonce.base.terminal_streams import escaping_streams
+
+    with escaping_streams():
+        return _run_guarded(arguments)
+
+
+def _run_guarded(arguments: list[str]) -> int:
+    """Run a command; every exception becomes an exit code and a sentence."""
     try:
         return _run_command(arguments)
     except HookonceError as problem:
@@ -167,14 +181,13 @@ def _report_exception(problem: Exception, words: list[str]) -> int:
 def _report_internal_error(problem: BaseException, words: list[str]) -> int:
     """Our own fault: the trace goes to the log, its place to the user."""
     from hookonce.base.paths import log_path
-    from hookonce.base.times import now
-    from hookonce.secrets.log import format_trace
+    from hookonce.secrets.log import format_entry, format_trace
 
     log_file = log_path()
     try:
         log_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with open(log_file, "a", encoding="utf-8", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
-            file.write(f"{now()} hookonce {__version__} {' '.join(words[:1])}\n{format_trace(problem)}\n")
+        with open(log_file, "ab", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+            file.write(format_entry(f"hookonce {__version__} {' '.join(words[:1])}\n{format_trace(problem)}"))
         log_note = f"the trace is in {log_file}"
     except OSError as write_error:
         log_note = f"no log could be written: {write_error}"

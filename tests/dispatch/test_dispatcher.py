@@ -390,7 +390,7 @@ def test_the_recorded_calls_of_copilot_s_three_sources_are_one(home, order):
 
 
 @pytest.mark.covers("HIF-80", "HIF-84")
-@pytest.mark.parametrize(("command", "kept"), [("echo out; echo err >&2; exit 1", "out\nerr"), ("echo nonsense; echo err >&2", "nonsense\nerr"), ("echo err >&2; exit 2", None)])
+@pytest.mark.parametrize(("command", "kept"), [("echo out; echo err >&2; exit 1", "| out\n    | err"), ("echo nonsense; echo err >&2", "| nonsense\n    | err"), ("echo err >&2; exit 2", None)])
 def test_what_a_failed_hook_has_said_is_in_the_log(home, command, kept):
     """
     Both of its streams; what explains a refusal is told to the agent instead.

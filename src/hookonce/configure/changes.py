@@ -3,13 +3,16 @@
 from datetime import UTC, datetime
 from difflib import unified_diff
 from hashlib import sha256
+from io import StringIO
 from pathlib import Path
 
 from msgspec import Struct
 
 from hookonce.base import paths
 from hookonce.base.files import backup_file, remove_file, replace_file
+from hookonce.base.terminal_text import escape_unprintable
 from hookonce.configure import journal
+from hookonce.secrets.detect import mask_secrets
 
 
 class FileChange(Struct, frozen=True, kw_only=True):
@@ -24,14 +27,15 @@ class FileChange(Struct, frozen=True, kw_only=True):
 
 
 def render_diff(changes: list[FileChange]) -> str:
-    """Render changes as a unified diff."""
+    """Render changes as a unified diff, with secrets masked: a diff is shown, and it may stay in a log."""
     lines: list[str] = []
     for change in changes:
         sides = (change.old, change.new)
-        old, new = ((data or b"").decode(errors="replace").splitlines(keepends=True) for data in sides)
-        before, after = ("/dev/null" if data is None else str(change.path) for data in sides)
+        old, new = (StringIO((data or b"").decode(errors="replace"), newline="\n").readlines() for data in sides)
+        path = escape_unprintable(str(change.path))
+        before, after = ("/dev/null" if data is None else path for data in sides)
         lines += unified_diff(old, new, before, after)
-    return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
+    return mask_secrets("".join(line if line.endswith("\n") else f"{line}\n" for line in lines))[0]
 
 
 def confirmation_code(text: str) -> str:

@@ -5,6 +5,7 @@ from contextlib import suppress
 from traceback import format_tb
 
 from hookonce.base import paths, settings, times
+from hookonce.base.terminal_text import escape_unprintable
 from hookonce.errors import HookonceError
 
 _UNMASKABLE_NOTE = "(left out, because nobody could look for secrets in it)"
@@ -14,16 +15,22 @@ _ROTATE_BYTES = 4 << 20  # bytes after which a new log begins, and the one befor
 def write(text: str, output: bytes = b"") -> None:
     """Append a line, and optionally a hook's output; failures are ignored."""
     with suppress(Exception):  # whatever is wrong here, somebody waits for something more important
-        text, output = _mask_text(text), _mask_text(output.decode(errors="replace")).encode(errors="replace")
         log_path = paths.log_path()
         log_path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle = os.open(log_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         with os.fdopen(handle, "ab", buffering=0) as log_file:
             if os.fstat(handle).st_size > _ROTATE_BYTES:
                 log_path.replace(log_path.with_suffix(".log.1"))
-            log_file.write(
-                f"{times.now()} {text}\n".encode(errors="replace") + (output and output.rstrip(b"\n") + b"\n")
-            )
+            log_file.write(format_entry(text, output))
+
+
+def format_entry(text: str, output: bytes = b"") -> bytes:
+    """Format an entry, with secrets masked; only its first line begins at the margin, whoever wrote what it tells."""
+    lines = [line for part in (text, output.decode(errors="replace")) for line in _mask_text(part).rstrip().split("\n")]
+    first, *others = (escape_unprintable(line.rstrip("\r").expandtabs()) for line in lines)
+    return "".join(
+        f"{line}\n" for line in (f"{times.now()} {first}", *(f"    | {line}" for line in others if line))
+    ).encode()
 
 
 def truncate_output(output: bytes, limit: int) -> bytes:

@@ -56,7 +56,7 @@ def _build_proposal(project: Path, source: ManifestSource, obstacles: Obstacles)
     try:
         manifest = load_source(source)
     except HookonceError as problem:
-        return TrustProposal(path=source.path, pin=None, text=str(problem), is_current=False)
+        return TrustProposal(path=source.path, pin=None, text=escape_unprintable(str(problem)), is_current=False)
     pin = build_pin(project, source.data, manifest)
     lines = [f"{source.path} ({pin.manifest[:12]})", *_project_warnings(project, manifest)]
     for hook in manifest.hooks:

@@ -52,7 +52,7 @@ def test_nobody_waits_for_it_and_the_log_tells_of_its_beginning_and_its_end(star
     assert time.monotonic() - begin < 0.5
     assert eventually(lambda: count("async hook ended (exit code 3)"))
     assert log()[0].startswith("async hook started by process ")
-    assert log()[-2:] == ["said", "aside"]  # the first word of each line stands where a time would
+    assert log()[-2:] == ["   | {} said", "   | aside"]
     assert 0o600 == paths.log_path().stat().st_mode & 0o777
 
 

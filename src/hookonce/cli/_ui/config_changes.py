@@ -1,12 +1,11 @@
 """Plan, apply and report of configuration changes, shared by install, uninstall, adopt, restore and others."""
 
-import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 
 from hookonce.agents import config_of
 from hookonce.cli._ui.arguments import add_flag
-from hookonce.cli._ui.messages import pluralize, print_json, warn
+from hookonce.cli._ui.messages import pluralize, print_json, print_lines, warn
 from hookonce.configure.changes import FileChange, apply_change, render_diff
 from hookonce.configure.locations import ConfigRoots, current_roots
 from hookonce.configure.status import find_agents
@@ -74,8 +73,7 @@ def report_changes(options: Namespace, verb: str, changes: list[FileChange], pro
         _print_json(verb, changes, problems, dry_run=options.dry_run)
     else:
         if options.dry_run:
-            sys.stdout.write(render_diff(changes))
-            print()
+            print_lines(f"{render_diff(changes)}\n")
         tense = f"would be {verb}" if options.dry_run else verb
         for change in changes:
             print(f"{change.agent or 'hookonce'}: {change.path} {tense}")

@@ -1,21 +1,47 @@
 """Output of commands: JSON lines on stdout, progress line and warnings on stderr, counts with their nouns."""
 
+import csv
 import sys
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from io import StringIO
 from typing import Any
 
 from hookonce.base.jsontext import dump
-from hookonce.base.terminal_text import pluralize
+from hookonce.base.terminal_streams import unescaped_stream
+from hookonce.base.terminal_text import escape_csv_cell, pluralize
 
-__all__ = ["pluralize", "print_json", "print_result", "show_progress", "show_status", "warn", "warn_of_unwritten"]
+__all__ = [
+    "pluralize",
+    "print_csv_row",
+    "print_json",
+    "print_lines",
+    "print_result",
+    "show_progress",
+    "show_status",
+    "warn",
+    "warn_of_unwritten",
+]
 
 
 def print_json(*documents: object) -> None:
     """Print documents on stdout, each as one line of JSON."""
     for document in documents:
         sys.stdout.buffer.write(dump(document) + b"\n")
+
+
+def print_lines(text: str) -> None:
+    """Print a text of several lines, each of which is escaped."""
+    for line in text.removesuffix("\n").split("\n"):
+        print(line)
+
+
+def print_csv_row(cells: Iterable[Any]) -> None:
+    """Print a row of CSV, in which no cell is more than text or a number."""
+    line = StringIO()
+    csv.writer(line, lineterminator="").writerow(map(escape_csv_cell, cells))
+    print(line.getvalue())
 
 
 def print_result(options: Namespace, document: Any, print_text: Callable[[Any], object]) -> None:
@@ -29,7 +55,8 @@ def print_result(options: Namespace, document: Any, print_text: Callable[[Any], 
 def show_progress(text: str) -> None:
     """Show progress on stderr; on a terminal in one line, which an empty text removes."""
     if sys.stderr.isatty():
-        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+        unescaped_stream(sys.stderr).write("\r\033[K")
+        print(text, end="", file=sys.stderr, flush=True)
     elif text:
         print(text, file=sys.stderr, flush=True)
 
@@ -41,7 +68,7 @@ def show_status(text: str) -> None:
 
 
 def warn(text: str) -> None:
-    """Print a warning on stderr."""
+    """Print a warning on stderr, in one line."""
     print(f"hookonce: {text}", file=sys.stderr)
 
 

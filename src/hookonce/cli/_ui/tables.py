@@ -9,6 +9,7 @@ from io import BytesIO, TextIOWrapper
 from shutil import get_terminal_size
 from typing import Any
 
+from hookonce.base.terminal_streams import unescaped_stream
 from hookonce.base.terminal_text import escape_unprintable
 
 _DEFAULT_WIDTH_CHARS = 160
@@ -34,7 +35,7 @@ def single_line_cell(text: str) -> Any:
     """A cell that stays on one line."""
     from rich.text import Text
 
-    return Text(text, no_wrap=True, overflow="ellipsis")
+    return Text(escape_unprintable(text), no_wrap=True, overflow="ellipsis")
 
 
 def max_list_rows() -> int:
@@ -53,13 +54,16 @@ def print_table(rich_table: Any) -> None:
     console = Console(
         file=file, force_terminal=is_terminal, width=width, highlight=False, markup=False, emoji=False, safe_box=True
     )
+    for column in rich_table.columns:
+        column.header = escape_unprintable(str(column.header))
+        column._cells = [escape_unprintable(cell) if type(cell) is str else cell for cell in column.cells]  # noqa: SLF001
     table_width = console.measure(rich_table, options=console.options.update(max_width=_MAX_WIDTH_CHARS)).maximum
     if table_width > console.width:
         console.width = _fit_width(rich_table, console.width)
     console.print(rich_table)
     file.flush()
     lines = [line.rstrip() for line in buffer.getvalue().decode(file.encoding).split("\n")]
-    print("\n".join(lines).strip("\n"))
+    print("\n".join(lines).strip("\n"), file=unescaped_stream(sys.stdout))
 
 
 def _fit_width(rich_table: Any, available_width: int) -> int:
@@ -108,7 +112,7 @@ class StreamingTable:
         """Nothing is printed before the first row."""
         self._keeps_all = keep_all
         self._pending: list[tuple[tuple[str, ...], bool]] = []
-        self._columns = columns
+        self._columns = tuple(map(escape_unprintable, columns))
         self._widths = [0] * len(columns)
         self._is_terminal = sys.stdout.isatty()
         self.row_count = 0
@@ -142,7 +146,8 @@ class StreamingTable:
             line = _wrap_cells(padded_cells, terminal_width)
         elif self._is_terminal and _cell_width(line) > terminal_width:
             line = f"{set_cell_size(line, max(terminal_width - 1, 0))}…"
-        print(f"\033[31m{line}\033[0m" if is_alarm and self._is_terminal and not os.environ.get("NO_COLOR") else line)
+        has_colour = is_alarm and self._is_terminal and not os.environ.get("NO_COLOR")
+        print(f"\033[31m{line}\033[0m" if has_colour else line, file=unescaped_stream(sys.stdout))
 
 
 def _wrap_cells(cells: list[str], terminal_width: int) -> str:

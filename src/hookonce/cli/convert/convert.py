@@ -109,7 +109,7 @@ def _write_conversion(conversion: Conversion, name: str, folder: str | None) -> 
     if folder is not None:
         _write_files(Path(folder), files or {name: document_text.decode()}, 0o755 if files else 0o644)
     elif files is not None and len(files) == 1:
-        sys.stdout.write(next(iter(files.values())))
+        sys.stdout.buffer.write(next(iter(files.values())).encode())
     else:
         sys.stdout.buffer.write(document_text)
 

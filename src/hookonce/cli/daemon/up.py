@@ -15,6 +15,7 @@ from time import monotonic, sleep
 from typing import Any
 
 from hookonce.base import paths
+from hookonce.base.terminal_streams import unescaped_stream
 from hookonce.base.terminal_text import escape_unprintable
 from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.messages import pluralize
@@ -117,13 +118,17 @@ def show_live_view(live: LiveView, is_over: Callable[[], bool], title: str) -> N
     if not sys.stdout.isatty():
         _poll_until(is_over, lambda: print(*(f"{line}\n" for line in live.poll()), sep="", end="", flush=True))
         return
+    from rich.console import Console
     from rich.live import Live
 
     def update() -> None:
         live.poll()
-        screen.update(_render_screen(live, title))
+        screen.update(_render_screen(live, title), refresh=True)
 
-    with Live(_render_screen(live, title), refresh_per_second=5, transient=True) as screen:
+    # Rich would take over stdout and stderr, and write what is printed there as it is.
+    console = Console(file=unescaped_stream(sys.stdout))
+    screen = Live(console=console, transient=True, auto_refresh=False, redirect_stdout=False, redirect_stderr=False)
+    with screen:
         _poll_until(is_over, update)
 
 
@@ -148,7 +153,7 @@ def _render_screen(live: LiveView, title: str) -> Any:
     totals = f"{event_count}  {live.events_per_second():.1f}/s  {outcome_counts}   {agent_counts}"
     body = Text("\n".join(live.lines) or "waiting for an agent to call …", no_wrap=True, overflow="ellipsis")
     alarms = [Panel(Text("\n".join(live.alarms), style="bold red"), title="alarms")] if live.alarms else []
-    return Group(Panel(Text(totals), title=title), Panel(body, title="events"), *alarms)
+    return Group(Panel(Text(escape_unprintable(totals)), title=title), Panel(body, title="events"), *alarms)
 
 
 _UNIT_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}

@@ -1,6 +1,5 @@
 """Verbs of hookonce events: sql, export, import, erase."""
 
-import csv
 import os
 import sys
 from argparse import Namespace
@@ -17,7 +16,7 @@ from hookonce.base.json_stream import read_documents
 from hookonce.cli._ui import filters
 from hookonce.cli._ui.arguments import line_location, open_input
 from hookonce.cli._ui.consent import require_consent
-from hookonce.cli._ui.messages import pluralize, print_json, show_status, warn
+from hookonce.cli._ui.messages import pluralize, print_csv_row, print_json, show_status, warn
 from hookonce.cli._ui.tables import StreamingTable
 from hookonce.errors import HookonceError, UsageError
 from hookonce.inspect import query_args
@@ -40,7 +39,8 @@ def run_sql(options: Namespace) -> None:
         names, rows = run_query(connection, options.words[0], options.timeout or _DEFAULT_TIMEOUT_S)
         decoded_rows = (list(map(_decode_bytes, row)) for row in rows)
         if options.csv:
-            csv.writer(sys.stdout, lineterminator="\n").writerows(chain([names], decoded_rows))
+            for row in chain([names], decoded_rows):
+                print_csv_row(row)
         elif options.json:
             for row in decoded_rows:
                 print_json(dict(zip(names, row, strict=True)))

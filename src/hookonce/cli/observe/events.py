@@ -1,6 +1,5 @@
 """hookonce events: list, follow and query recorded events as table, JSON, CSV or an open format."""
 
-import csv
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable
@@ -10,7 +9,7 @@ from hookonce import formats
 from hookonce.cli._ui import filters
 from hookonce.cli._ui.arguments import add_flag, format_time, parse_seconds
 from hookonce.cli._ui.consent import consent_help
-from hookonce.cli._ui.messages import pluralize, print_json, show_status, warn, warn_of_unwritten
+from hookonce.cli._ui.messages import pluralize, print_csv_row, print_json, show_status, warn, warn_of_unwritten
 from hookonce.cli._ui.tables import StreamingTable
 from hookonce.errors import UsageError
 from hookonce.formats import canonical
@@ -35,9 +34,8 @@ def choose_writer(options: Namespace) -> tuple[RowWriter, Flush]:
     if options.json:
         return _record_writer(lambda record: print_json(canonical.write(record)[0]))
     if options.csv:
-        writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(CSV_COLUMNS)
-        return _record_writer(lambda record: writer.writerow(_csv_cells(record)))
+        print_csv_row(CSV_COLUMNS)
+        return _record_writer(lambda record: print_csv_row(_csv_cells(record)))
     lines = StreamingTable("time (UTC)", "agent", "session", "type", "tool", "decision", "what")
     return _record_writer(lambda record: _write_table_row(lines, record), lines.flush)
 

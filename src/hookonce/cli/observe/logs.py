@@ -17,7 +17,7 @@ def configure(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> None:
     """Show the end of our own log: failures of ours and of hooks that nobody waited for."""
     try:
-        with log_path().open(encoding="utf-8", errors="replace") as file:
+        with log_path().open(encoding="utf-8", errors="replace", newline="\n") as file:
             for line in deque(file, maxlen=max(options.n, 0)):
                 print(escape_unprintable(line.rstrip("\n")))
     except FileNotFoundError:

@@ -8,7 +8,7 @@ from hookonce.base import paths
 from hookonce.cli._ui import config_changes
 from hookonce.cli._ui.config_changes import ChangeProblems
 from hookonce.cli._ui.consent import confirm
-from hookonce.cli._ui.messages import pluralize, warn
+from hookonce.cli._ui.messages import pluralize, print_lines, warn
 from hookonce.client.installation import install_client
 from hookonce.configure.adoption import plan_adoption
 from hookonce.configure.changes import FileChange, render_diff
@@ -55,7 +55,7 @@ def _adopt_agent(options: Namespace, agent: Agent) -> tuple[list[FileChange], Ch
     if options.dry_run or not changes:
         return changes, []
     if sys.stdin.isatty() and not options.json:
-        sys.stdout.write(render_diff(changes))
+        print_lines(render_diff(changes))
     if not confirm("Move them?"):
         return [], []
     install_client()

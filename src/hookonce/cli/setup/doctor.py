@@ -8,7 +8,7 @@ from hookonce.base import paths
 from hookonce.cli._ui import config_changes
 from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.consent import confirm, consent_help, require_consent
-from hookonce.cli._ui.messages import pluralize, print_result, warn
+from hookonce.cli._ui.messages import pluralize, print_lines, print_result, warn
 from hookonce.client.installation import install_client
 from hookonce.configure.changes import FileChange, render_diff
 from hookonce.configure.locations import current_roots
@@ -99,7 +99,7 @@ def _run_repair(options: Namespace) -> None:
         if change is None:
             break
         if sys.stdin.isatty() and not options.json:
-            sys.stdout.write(render_diff([change]))
+            print_lines(render_diff([change]))
         if not confirm("Mend this?"):
             break
         install_client(warn)

@@ -12,7 +12,7 @@ from hookonce.cli._ui import config_changes
 from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.config_changes import ChangeProblems
 from hookonce.cli._ui.consent import confirm, consent_help, require_consent
-from hookonce.cli._ui.messages import warn
+from hookonce.cli._ui.messages import print_lines, warn
 from hookonce.client import daemon_endpoints
 from hookonce.client.daemon_endpoints import HttpAddress
 from hookonce.client.installation import install_client, run_trial
@@ -108,7 +108,7 @@ def _confirm_changes(options: Namespace, changes: list[FileChange]) -> bool:
         require_consent("install --http", render_diff(changes))
         return True
     if sys.stdin.isatty() and not options.json:
-        sys.stdout.write(render_diff(changes))
+        print_lines(render_diff(changes))
     return confirm("Write this?")
 
 

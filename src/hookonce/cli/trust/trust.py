@@ -5,7 +5,7 @@ from pathlib import Path
 
 from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.consent import consent_help, require_consent
-from hookonce.cli._ui.messages import pluralize, print_json
+from hookonce.cli._ui.messages import pluralize, print_json, print_lines
 from hookonce.diagnose.checks.handlers import project_code_obstacles
 from hookonce.errors import HookonceError
 from hookonce.manifest.discover import find_project
@@ -42,7 +42,7 @@ def run(options: Namespace) -> None:
         print_json([_proposal_object(proposal) for proposal in proposals])
     else:
         for proposal in proposals:
-            print(f"{'trusted' if proposal.is_current else 'not trusted'}: {proposal.text}")
+            print_lines(f"{'trusted' if proposal.is_current else 'not trusted'}: {proposal.text}")
 
 
 def _trust_project(project: Path, proposals: list[TrustProposal], *, allow_unpinned: bool) -> None:
@@ -55,7 +55,7 @@ def _trust_project(project: Path, proposals: list[TrustProposal], *, allow_unpin
     unpinned_files = unpinned_words(new)
     if unpinned_files and not allow_unpinned:
         for proposal in new:
-            print(proposal.text)
+            print_lines(proposal.text)
         files = ", ".join(unpinned_files)
         raise HookonceError(f"{files} cannot be pinned by content; say --allow-unpinned to trust that too")
     require_consent("trust", "\n".join([*(proposal.text for proposal in new), *run_scanners(project, new)]))

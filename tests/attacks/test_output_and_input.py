@@ -1,0 +1,161 @@
+"""Texts of others on a terminal and in CSV, and files of others that are no files."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from hookonce.base.terminal_text import escape_csv_cell
+from hookonce.cli import COMMANDS
+from hookonce.configure.changes import FileChange, render_diff
+from hookonce.secrets import log
+from hookonce.store.entry import build_entry
+from hookonce.store.writer import Writer
+from tests.attacks import hostile
+from tests.attacks.hostile import EVIL, FORGED
+from tests.attacks.terminal import OBEYED, shown
+from tests.cli.command import run
+
+PAYLOADS = "payloads.jsonl"
+# Every command, as it would meet what somebody hostile has left; {…} stand for files and names of the hostile place.
+TRIES = {
+    "init": [["init", "--dry-run"], ["init"]],
+    "install": [["install", "--scope", "project", "--dry-run", "claude-code", "codex", "cline", "opencode"], ["install", "{evil}"]],
+    "up": [["up", "--for", "1s"]],
+    "status": [["status"], ["status", "claude-code", "codex", "gemini-cli", "cline", "--json"]],
+    "doctor": [["doctor"], ["doctor", "--json"], ["doctor", "--repair", "--dry-run"]],
+    "adopt": [["adopt", "claude-code", "--scope", "project", "--dry-run"], ["adopt", "codex", "cursor", "gemini-cli", "--scope", "project", "--dry-run", "--json"]],
+    "trust": [["trust", "--list"], ["trust"], ["trust", "--list", "--json"], ["trust", "{evil}"]],
+    "try": [["try", "{evil}"], ["try", "printf '\\033[2J\\302\\233' >&2; printf '\\033[2J'; exit 2"], ["try", "printf '{{\"decision\":\"deny\",\"reason\":\"\\\\u001b[2J\\\\u202e\"}}'", "--json"]],
+    "events": [["events"], ["events", "--json"], ["events", "--csv"], ["events", "--format", "openhook"], ["events", "sql", 'SELECT 1 AS "{evil}", tool, session FROM events'],
+               ["events", "sql", "--csv", 'SELECT 1 AS "{evil}", tool FROM events'], ["events", "sql", "{evil}"], ["events", "export"], ["events", "import", "{payloads}"], ["events", "--tool", "{evil}"]],
+    "sessions": [["sessions"], ["sessions", "--json"]],
+    "show": [["show", "x"], ["show", "x", "--json"], ["show", "{evil}"]],
+    "stats": [["stats"], ["stats", "--json"]],
+    "cost": [["cost"], ["cost", "--by", "model"], ["cost", "--by", "project"], ["cost", "--by", "agent", "--json"]],
+    "audit": [["audit", "verify"], ["audit", "keys"], ["audit", "{evil}"]],
+    "why": [["why"], ["why", "--list"], ["why", "--json"], ["why", "--failures"], ["why", "{evil}"]],
+    "allow": [["allow", "{evil}"]],
+    "pause": [["pause", "{evil}"]],
+    "resume": [["resume"]],
+    "logs": [["logs"]],
+    "daemon": [["daemon", "status"], ["daemon", "{evil}"]],
+    "on": [["on", "{evil}", "{evil}"]],
+    "uninstall": [["uninstall", "--scope", "project", "--dry-run", "claude-code"], ["uninstall", "{evil}"]],
+    "restore": [["restore", "--list"], ["restore", "--scope", "project", "--dry-run", "claude-code"]],
+    "purge": [["purge", "--dry-run"]],
+    "translate": [["translate", "--to", "canonical", "{payloads}"], ["translate", "--to", "openhook", "--privacy", "full", "{payloads}"], ["translate", "--to", "{evil}"]],
+    "check": [["check", "."], ["check", ".hookonce/hooks.json", ".openhook.json", "{payloads}"], ["check", "--json", "."], ["check", "{evil}"]],
+    "convert": [["convert", "--from", "hif", "--to", "codex", ".hookonce/hooks.json"], ["convert", "--from", "claude-code", "--to", "opencode", ".claude/settings.json"],
+                ["convert", "--from", "claude-code", "--to", "gemini-cli", ".claude/settings.json"], ["convert", "--from", "cline", "--to", "hif", ".clinerules/hooks"]],
+    "identify": [["identify", "{payloads}"], ["identify", "--json", "{payloads}"], ["identify", "{evil}"]],
+    "agents": [["agents", "{evil}"], ["agents", "--event", "{evil}"]],
+    "demo": [["demo", "{evil}"], ["demo"]],
+    "module": [["module", "list"], ["module", "list", "--health", "--json"], ["module", "invoke", "good", "{evil}"], ["module", "check", "good", "--case", "minimal"], ["module", "{evil}"]],
+    "lab": [["lab", "fetch", "--dry-run", "{evil}"]],
+    "prove": [["prove", "--dry-run", "{evil}"]],
+    "bench": [["bench", "{evil}"]],
+    "completion": [["completion", "{evil}"]],
+}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A home with a hostile record, and a hostile clone in it."""
+    home = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(home))
+        project = hostile.clone(home)
+        hostile.remember(home, project)
+    known = {"session_id": EVIL, "transcript_path": EVIL, "cwd": str(project), "hook_event_name": "PreToolUse", "tool_name": EVIL, "tool_input": {EVIL: EVIL}}
+    lines = [known, known | {"hook_event_name": EVIL}, {EVIL: EVIL}, "x\x1b[2J", known | {"tool_name": "Bash", "tool_input": {"command": EVIL}}]
+    (home / PAYLOADS).write_text("\n".join(json.dumps(one, ensure_ascii=False) for one in lines) + f"\nbroken {EVIL}", encoding="utf-8")
+    return home, project
+
+
+def test_every_command_is_tried():
+    """
+    A command that is added has to be tried, too.
+    """
+    assert {*TRIES} == {*COMMANDS}
+
+
+@pytest.mark.parametrize("words", [words for tries in TRIES.values() for words in tries], ids=lambda words: " ".join(words)[:60].replace("\x1b", ""))
+def test_nothing_of_others_is_obeyed_by_a_terminal(place, words):
+    """
+    Whatever command shows a hostile repository or a hostile record: no control character, no hidden direction, no forged line.
+    """
+    home, project = place
+    given = [word.replace("{evil}", EVIL).replace("{payloads}", str(home / PAYLOADS)).replace("{{", "{").replace("}}", "}") for word in words]
+    code, text = shown(home, *given, cwd=project, own=False)
+
+    assert OBEYED.search(text) is None, repr(text[max(0, OBEYED.search(text).start() - 200) :][:400])
+    assert not [line for line in text.splitlines() if line.strip().startswith(FORGED) and "doctor" not in words], text
+    assert code != 70, text
+
+
+def test_documents_stay_what_they_are(place):
+    """
+    A terminal is shown the same JSON, with escapes; a pipe gets every byte.
+    """
+    home, project = place
+    _, text = shown(home, "events", "--json", cwd=project, own=False)
+    piped = run("events", "--json", HOME=str(home), cwd=project)
+
+    assert [json.loads(line) for line in text.splitlines()] == [json.loads(line) for line in piped.out.removesuffix("\n").split("\n")]
+    assert "\u202e" in piped.out
+
+
+@pytest.mark.parametrize("start", ["=1+1", "+1", "-2+3", "@SUM(1)", "=HYPERLINK(1)", "=cmd|' /C calc'!A0", " =1", "\t=1", "\r=1", "\n=1", "＝1", "|x", "%0A=1"])
+def test_no_cell_of_csv_is_a_formula(start):
+    """
+    Neither as it begins nor behind what a spreadsheet takes away; numbers stay numbers.
+    """
+    cell = escape_csv_cell(start)
+
+    assert cell.isprintable()
+    assert cell[0] in "'\\"
+    assert [-5, 1.5, None, "a-b"] == [*map(escape_csv_cell, [-5, 1.5, None, "a-b"])]
+
+
+def test_what_is_recorded_is_no_formula_and_one_line_of_csv(tmp_path, monkeypatch):
+    """
+    Of every column, in `events` and in `events sql`, also in a pipe.
+    """
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(hostile, "EVIL", "=1+1\x1b\n")
+    with Writer() as writer:
+        writer.append([build_entry(one) for one in hostile.records("=1+1")])
+    listed, asked = (run("events", *words, HOME=str(tmp_path)).out for words in (["--csv"], ["sql", "--csv", 'SELECT tool AS "=x", session, project FROM events']))
+
+    for text in (listed, asked):
+        rows = list(csv.reader(io.StringIO(text)))
+        assert len(rows) == 8
+        assert not [cell for row in rows for cell in row if cell.startswith(("=", "+", "-", "@")) or not cell.isprintable()]
+
+
+def test_a_line_of_a_hook_is_no_line_of_the_log(tmp_path, monkeypatch):
+    """
+    What it wrote stands behind a mark, so that no line that begins with a time is forged.
+    """
+    monkeypatch.setenv("HOME", str(tmp_path))
+    log.write("hook x failed: a\n2026-01-01T00:00:00Z consent typed trust", b"\r\n2026-01-01T00:00:00Z forged\x1b[2J\rz")
+
+    lines = (tmp_path / ".local/share/hookonce/hookonce.log").read_text().splitlines()
+    assert len(lines) == 3
+    assert all(line.startswith("    | 2026") for line in lines[1:])
+    assert "\x1b" not in "".join(lines)
+
+
+def test_no_diff_shows_a_token():
+    """
+    Neither ours nor one that stands beside it.
+    """
+    old = b'{\n "headers": {"Authorization": "Bearer %s"},\n "env": {"GH": "ghp_%s"}\n}\n' % (b"Zk9" * 14, b"a1B2c3D4e5F6" * 3)
+    text = render_diff([FileChange(path=Path("/x\n+forged\x1b[2J/s.json"), old=old, new=b"{}\n")])
+
+    assert "Zk9Zk9" not in text
+    assert "a1B2c3D4" not in text
+    assert [line[:1] for line in text.splitlines()] == ["-", "+", "@", "-", "-", "-", "-", "+"]
