@@ -1,20 +1,38 @@
 """Attacks on the record: rows that are changed or kept out, texts that are left behind, decisions for another call."""
 
 # ruff: noqa: S608  our own words
+import json
+import os
+import signal
 import sqlite3
 from contextlib import closing, suppress
+from time import sleep, time
 
 import pytest
 
+from hookonce.__main__ import main
+from hookonce.base import ids, sealing
+from hookonce.base.runtime_dir import runtime_file
+from hookonce.cli.observe import event_verbs
+from hookonce.cli.setup import purge
+from hookonce.dispatch import dedup
+from hookonce.handlers.operation import run_blocking
+from hookonce.model import Reply, Result, Tool
 from hookonce.store import database, schema
 from hookonce.store.entry import build_entry
 from hookonce.store.integrity import checkpoint
 from hookonce.store.integrity.write_guard import StoreTamperError
 from hookonce.store.maintenance import erasure, retention
-from hookonce.store.spool import files
+from hookonce.store.spool import files, overlay
 from hookonce.store.spool.ingest import ingest_spool
 from hookonce.store.writer import Writer
+from tests.daemon.conftest import installed, shelf
+from tests.daemon.installed_home import TOOL, Home, command, refused
+from tests.dispatch.event_factory import event
+from tests.handlers.processes import eventually
 from tests.store.rows import append, flaws, signed, stored, tampering, verified
+
+__all__ = ["installed", "shelf"]
 
 
 @pytest.fixture(autouse=True)
@@ -32,6 +50,16 @@ def writer():
         signed(writer, 3)
         append(writer, 4)
         yield writer
+
+
+@pytest.fixture
+def warm(home, installed):
+    """The same with the client in it, and a daemon."""
+    found = Home(home, installed)
+    found.warm()
+    yield found
+    found.house.mkdir(mode=0o700, exist_ok=True)
+    found.end()
 
 
 # What is changed in the database, by somebody who has neither the keys nor the head file
@@ -246,3 +274,147 @@ def test_what_analyze_makes_is_no_flaw(writer):
     with suppress(sqlite3.OperationalError):
         tampering("PRAGMA writable_schema = ON", "UPDATE sqlite_schema SET sql = 'CREATE TABLE sqlite_stat1(tbl,idx,stat,more)' WHERE name = 'sqlite_stat1'")
     assert flaws()
+
+
+# Texts in the runtime directory
+
+CANARY = "ghp_" + "Ab1" * 12
+PRIVATE = "the-merger-with-Acme-is-on-friday"
+PAGES = ("doors", "calls", "questions")
+SAYS = f"echo x >>\"$HOME/ran\"; echo 'no: {CANARY} and {PRIVATE}' >&2; exit 2"
+OTHER = ["claude-code", "PreToolUse", "--via", "claude-code/project"]
+
+
+def call_payload(command=f"deploy {CANARY} {PRIVATE}", **more):
+    known = {"session_id": "s1", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_use_id": "call_0"}
+    return json.dumps({**known, "tool_input": {"command": command}, **more}).encode()
+
+
+def found_in(folder, *words):
+    """The files below a folder in which one of these words stands."""
+    files_below = [path for path in folder.rglob("*") if path.is_file()]
+    return [path for path in files_below if any(word.encode() in path.read_bytes() for word in words)]
+
+
+def pages(house):
+    return [path for name in PAGES for path in (house / name).glob("*")]
+
+
+@pytest.mark.parametrize("way", ["warm", "cold", "killed in the call"])
+def test_nothing_that_a_hook_or_an_agent_says_is_plain_in_the_runtime_directory(warm, way):
+    """Not while it is of use either, so that it does not matter who is killed, and when."""
+    warm.hooks(command(SAYS if way != "killed in the call" else f"touch $HOME/on; sleep 30; {SAYS}"))
+    env = warm.cold_env if way == "cold" else warm.env
+    if way == "killed in the call":
+        with warm.start(*TOOL) as caller:
+            caller.stdin.write(call_payload())
+            caller.stdin.close()
+            assert eventually((warm.home / "on").exists, 30)
+            warm.kill()
+            caller.kill()
+    else:
+        assert refused(warm.call(*TOOL, given=call_payload(), env=env), f"no: {CANARY} and {PRIVATE}")
+    assert [] == found_in(warm.house, CANARY, PRIVATE)
+
+
+def test_the_other_entry_is_told_the_very_reason_though_nobody_else_could_read_it(warm):
+    """Warm and cold read the same pages, whichever decided."""
+    warm.hooks(command(SAYS))
+    reason = f"no: {CANARY} and {PRIVATE}"
+    for number, envs in enumerate([(warm.env, warm.cold_env), (warm.cold_env, warm.env)]):
+        for words, env in zip((TOOL, OTHER), envs, strict=True):
+            assert refused(warm.call(*words, given=call_payload(tool_use_id=f"c{number}"), env=env), reason)
+    assert ["x", "x"] == warm.lines("ran")
+    assert [] == found_in(warm.house, CANARY, PRIVATE)
+
+
+def test_without_the_key_that_lies_with_our_data_a_page_cannot_be_read(home):
+    page = sealing.seal("c1", CANARY.encode())
+    assert CANARY.encode() == sealing.unseal("c1", page)
+    for text, changed in [("c2", page), ("c1", page[:-1] + bytes([page[-1] ^ 1])), ("c1", page[:9]), ("c1", b"")]:
+        with pytest.raises(ValueError, match="somebody else"):
+            sealing.unseal(text, changed)
+    key = home / ".local/share/hookonce/keys/seal"
+    assert (0o600, 0o700) == (key.stat().st_mode & 0o777, key.parent.stat().st_mode & 0o777)
+    key.unlink()
+    with pytest.raises(ValueError, match="somebody else"):
+        sealing.unseal("c1", page)
+
+
+def test_a_daemon_that_leaves_takes_old_pages_along(warm):
+    warm.hooks(command(SAYS))
+    warm.call(*TOOL, given=call_payload())
+    (page,) = (warm.house / "doors").iterdir()
+    os.utime(page, (time() - 70, time() - 70))
+    for pid in warm.daemons():
+        os.kill(pid, signal.SIGTERM)
+    assert eventually(lambda: not page.exists(), 30)
+
+
+@pytest.fixture
+def person(monkeypatch):
+    """Somebody who says yes."""
+    for module in (purge, event_verbs):
+        monkeypatch.setattr(module, "require_consent", lambda *_: None)
+
+
+def test_erase_reaches_the_runtime_directory(warm, person):
+    warm.hooks(command(SAYS))
+    warm.call(*TOOL, given=call_payload())
+    assert pages(warm.house)
+    (warm.house / "questions").mkdir(exist_ok=True)
+    (warm.house / "questions" / "ABCDEF").write_bytes(b"x")
+    assert 0 == main(["events", "erase", "--session", "s1"])
+    assert [] == pages(warm.house)
+
+
+def test_purge_reaches_the_runtime_directory_and_the_daemon_writes_nothing_afterwards(warm, person):
+    warm.hooks(command(SAYS))
+    warm.call(*TOOL, given=call_payload())
+    assert 0 == main(["purge"])
+    assert not warm.house.exists()
+    sleep(0.5)
+    assert not (warm.home / ".local/share/hookonce").exists()
+
+
+# A decision for another call
+
+
+@pytest.mark.parametrize("way", ["warm", "cold"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"tool_input": {"command": "rm -rf /"}},
+        {"tool_input": {"command": "ls", "rm": True}},
+        {"tool_name": "Write", "tool_input": {"file_path": "/etc/passwd", "content": "x"}},
+        {"cwd": "/tmp"},
+    ],
+    ids=["command", "argument", "tool", "cwd"],
+)
+def test_a_decision_is_for_its_content_not_for_an_id_that_a_model_server_chose(warm, way, change):
+    """Through the other entry, with the same id, within moments: hooks are asked again, and the first record stays."""
+    asked = 'echo x >>"$HOME/ran"; [ "$(wc -l <"$HOME/ran")" = 1 ] || { echo no >&2; exit 2; }'
+    warm.hooks(command(asked, on_failure="closed"))
+    env = warm.cold_env if way == "cold" else warm.env
+    assert b"deny" not in warm.call(*TOOL, given=call_payload("ls"), env=env)[1]
+    assert refused(warm.call(*OTHER, given=call_payload("ls", **change), env=env), "no")
+    assert 2 == len(warm.lines("ran"))
+    assert eventually(lambda: 2 == len({one.event.id for one in overlay.latest_records() if one.event.tool is not None}), 10)
+
+
+def test_what_a_tool_said_is_part_of_what_is_judged():
+    def told(output):
+        return event("after_tool_execute", call_id="c1", tool=Tool(name="shell", native="Bash", call_id="c1", result=Result(ok=True, output=output)))
+
+    assert dedup.dedup_key(told("a")) != dedup.dedup_key(told("b"))
+    assert dedup.dedup_key(told("a")) == dedup.dedup_key(told("a"))
+
+
+def test_an_answer_in_a_claim_is_for_its_payload():
+    """Whoever has the id of a call and other words gets no answer from its file, and so the fail mode of the call."""
+    call_id = ids.new_id()
+    dedup.claim_call(call_id)
+    dedup.save_answer(call_id, Reply(stdout=f"yes {CANARY}"), b"{}")
+    assert run_blocking(dedup.await_answer(call_id, b'{"other":1}', time() + 5)) is None
+    assert f"yes {CANARY}" == run_blocking(dedup.await_answer(call_id, b"{}", time() + 5)).stdout
+    assert CANARY.encode() not in runtime_file("calls", call_id).read_bytes()

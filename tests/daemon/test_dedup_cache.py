@@ -7,6 +7,7 @@ from fcntl import LOCK_EX, flock
 from time import monotonic
 
 import pytest
+from msgspec.structs import replace
 
 from hookonce.daemon.dedup_cache import DedupCache
 from hookonce.dispatch import dedup
@@ -40,8 +41,7 @@ def came(process, via=USER):
     """A call that another process decides, and has written so."""
     one = event()
     next(join_call(one, via, monotonic() + 60, disk_store), None)
-    path = dedup.dedup_file(dedup.dedup_key(one))
-    path.write_bytes(path.read_bytes().replace(f'"pid":{os.getpid()}'.encode(), b'"pid":%d' % process.pid))
+    disk_store(dedup.dedup_key(one), lambda entries: [replace(entry, pid=process.pid) for entry in entries])
     return one
 
 
@@ -123,7 +123,7 @@ def test_what_concerned_nobody_is_written_nowhere_and_known_here():
     publish_decision(without, DENY, disk_store)
 
     assert known(event(), doors, PROJECT).decided == DENY
-    assert {first.id, without.id} == {one.first_id for one in dedup.parse_entries(page.read_bytes())}
+    assert {first.id, without.id} == {one.first_id for one in disk_store(dedup.dedup_key(first), lambda page: page)}
 
 
 def test_a_page_that_somebody_holds_for_ever_stops_nobody():
@@ -150,7 +150,7 @@ def test_what_cannot_be_written_is_known_here(monkeypatch):
     first, doors = event(), DedupCache()
     known(first, doors)
     with monkeypatch.context() as patch:
-        patch.setattr("hookonce.daemon.dedup_cache.update_locked", _full)
+        patch.setattr("hookonce.dispatch.dedup.update_locked", _full)
         doors.flush()
         publish_decision(first, DENY, doors)
         doors.flush()

@@ -11,6 +11,7 @@ from hookonce.handlers.operation import run_blocking
 from hookonce.model import Reply
 
 SAID = Reply(stdout='{"decision":"deny"}', stderr="no, and half a character: \ud800", code=2)
+RAW = b'{"tool_name":"Bash"}'
 
 
 @pytest.fixture(autouse=True)
@@ -26,10 +27,10 @@ def test_of_many_who_want_to_run_an_id_one_does():
     call = ids.new_id()
     with ThreadPoolExecutor(8) as pool:
         assert 1 == sum(pool.map(lambda _: dedup.claim_call(call), range(16)))
-        waiting = pool.submit(run_blocking, dedup.await_answer(call, time() + 5))
+        waiting = pool.submit(run_blocking, dedup.await_answer(call, RAW, time() + 5))
         sleep(0.02)
         assert not waiting.done()
-        dedup.save_answer(call, SAID)
+        dedup.save_answer(call, SAID, RAW)
         assert SAID == waiting.result()
     assert not dedup.claim_call(call)
 
@@ -41,8 +42,8 @@ def test_nobody_waits_beyond_the_deadline_or_for_nothing():
     call = ids.new_id()
     dedup.claim_call(call)
 
-    assert run_blocking(dedup.await_answer(call, time() + 0.03)) is None
-    assert run_blocking(dedup.await_answer(ids.new_id(), time() + 5)) is None
+    assert run_blocking(dedup.await_answer(call, RAW, time() + 0.03)) is None
+    assert run_blocking(dedup.await_answer(ids.new_id(), RAW, time() + 5)) is None
 
 
 def test_what_was_read_goes_away():

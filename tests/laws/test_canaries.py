@@ -33,7 +33,6 @@ from tests.secrets.material import PUBLISHED
 WANTED = int(os.environ.get("HOOKONCE_CANARIES", "600"))
 PAYLOADS = [*goldens(), *recorded()]
 ENV = {"PATH": "/usr/bin:/bin"}
-UNDER_WAY = {"doors", "questions"}  # what the other door of a call, or a person, has to be told: for ten minutes
 
 
 @pytest.fixture
@@ -129,11 +128,6 @@ def written(home):
                 yield file.relative_to(root), file.read_bytes()
 
 
-def is_under_way(file):
-    """Whether a file is one that is needed only until a call is over."""
-    return file.parts[0] in UNDER_WAY
-
-
 def steering(agent, native, payload):
     """The strings of a payload by which it is known what it is: with another one it would be something else."""
     one = agents.load(agent)
@@ -201,10 +195,9 @@ def _looked_through(home, canaries):
     found, leaks, strange = set(), [], []
     for file, data in written(home):
         here = numbers(data)
-        if not is_under_way(file):
-            found |= here
-            leaks += [(file, canaries.hidden[one]) for one in here & canaries.hidden.keys()]
-            strange += [(file, one) for one in coded(data)]
+        found |= here
+        leaks += [(file, canaries.hidden[one]) for one in here & canaries.hidden.keys()]
+        strange += [(file, one) for one in coded(data)]
     return found, leaks, strange
 
 
@@ -218,9 +211,9 @@ def test_secrets_are_in_no_file_at_any_level(home, level):
     with Grounds() as grounds:
         for agent, native, raw, _ in plant(canaries, WANTED // 3, canaries.secret_in):
             call(agent, native, raw, hooks, grounds.next())
-        spooled = [(file, one) for file, data in written(home) if not is_under_way(file) for one in odd(data)]
+        spooled = [(file, one) for file, data in written(home) for one in odd(data)]
     writer = fold()
-    kept = [(file, one) for file, data in written(home) if file.parts[0] != "doors" for one in odd(data)]
+    kept = [(file, one) for file, data in written(home) for one in odd(data)]
     writer.close()
 
     assert canaries.planted >= WANTED // 3
@@ -228,24 +221,24 @@ def test_secrets_are_in_no_file_at_any_level(home, level):
     assert any(b"[secret:" in data for file, data in written(home) if file.name.startswith("events.db"))
 
 
-def test_what_is_under_way_goes_when_it_is_over(home):
+def test_what_is_under_way_can_be_read_by_nobody_else_and_goes_when_it_is_over(home):
     """
-    Answers go when they were heard; what another door or a person has to be told lies where only its owner may look,
-    and is swept away.
+    Answers go when they were heard; what another door or a person has to be told is sealed, and swept away.
     """
     settle("minimal")
     canaries, hooks = Canaries(), Hooks(reasons=True)
     for agent, native, raw, _ in plant(canaries, 600, canaries.planted_in):
         call(agent, native, raw, hooks, context.oneshot_context(ENV))
     place = runtime_dir.find_runtime_dir()
-    before = [file for file in place.rglob("*") if file.is_file() and numbers(file.read_bytes())]
+    before = [file for file in place.rglob("*") if file.is_file() and file.parent.name in {"doors", "questions"}]
+    assert {"doors", "questions"} == {file.parent.name for file in before}
+    assert {0o700} == {file.parent.stat().st_mode & 0o777 for file in before}
+    assert [] == [file for file in place.rglob("*") if file.is_file() and numbers(file.read_bytes())]
     for file in place.rglob("*"):
         os.utime(file, (0, 0))
     runtime_dir.remove_stale_files()
 
-    assert {"doors", "questions"} == {file.parent.name for file in before}
-    assert {0o700} == {file.parent.stat().st_mode & 0o777 for file in before}
-    assert [] == [file for file in place.rglob("*") if file.is_file() and numbers(file.read_bytes())]
+    assert [] == [file for file in before if file.exists()]
 
 
 @pytest.mark.parametrize("writing", sorted(WRITINGS))

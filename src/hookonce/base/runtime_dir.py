@@ -143,17 +143,28 @@ def _is_same_file(path: Path | str, fd: int) -> bool:
         return False
 
 
-def remove_stale_files() -> None:
-    """Remove files that are too old, and the runtime directories of homes that nobody uses any more."""
-    for subdir, max_age_s in _MAX_AGE_S.items():
+def remove_stale_files(**max_age_s: float) -> None:
+    """Remove files that are too old, and the runtime directories of homes that nobody uses any more.
+
+    `max_age_s`: other ages for some subdirectories, where somebody leaves, or wants to be forgotten.
+    """
+    for subdir, subdir_max_age_s in (_MAX_AGE_S | max_age_s).items():
         for path in runtime_file(subdir, "x").parent.iterdir():
             with suppress(OSError):
-                if time() - path.stat().st_mtime > max_age_s:
+                if time() - path.stat().st_mtime >= subdir_max_age_s:
                     path.unlink()
     own_dir = find_runtime_dir()
     for other_dir in islice(own_dir.parent.iterdir(), _MAX_DIRS_PER_SWEEP):
         if other_dir != own_dir and _is_abandoned(other_dir):
             rmtree(other_dir, ignore_errors=True)
+
+
+def remove_runtime_dirs() -> None:
+    """Remove the runtime directory of this home and these data, wherever it was made."""
+    uid = os.getuid()
+    for location, folder in _candidate_dirs(paths.home(), paths.data_dir(), uid):
+        if is_private_dir(location, uid) and is_private_dir(folder, uid):
+            rmtree(folder, ignore_errors=True)
 
 
 def _is_abandoned(folder: Path) -> bool:

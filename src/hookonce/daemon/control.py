@@ -10,13 +10,14 @@ from hookonce.base import paths
 from hookonce.base.spawn import spawn
 from hookonce.client.daemon_endpoints import query_status
 from hookonce.client.python.launch import DAEMON_VARIABLES
+from hookonce.daemon.connection import is_process_alive
 from hookonce.daemon.lifecycle import failure_marker_path
 from hookonce.errors import HookonceError
 from hookonce.model import Object
 
 _START_STOP_TIMEOUT_S = 10.0  # seconds for a daemon that begins, or ends
 _POLL_INTERVAL_S = 0.02
-__all__ = ["query_status", "start_daemon", "stop_daemon"]
+__all__ = ["end_daemon", "query_status", "start_daemon", "stop_daemon"]
 
 
 def start_daemon() -> Object:
@@ -62,3 +63,11 @@ def stop_daemon() -> Object | None:
             return daemon_status
         sleep(_POLL_INTERVAL_S)
     raise HookonceError(f"the daemon (process {daemon_status['pid']}) does not leave; hookonce logs may say why")
+
+
+def end_daemon() -> None:
+    """Stop the daemon and wait until its process has ended: it has nothing more to write then."""
+    daemon_status = stop_daemon()
+    deadline = monotonic() + _START_STOP_TIMEOUT_S
+    while daemon_status is not None and monotonic() < deadline and is_process_alive(daemon_status["pid"]):
+        sleep(_POLL_INTERVAL_S)

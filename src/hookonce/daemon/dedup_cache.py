@@ -13,8 +13,6 @@ from os.path import exists
 from pathlib import Path
 from time import sleep
 
-from hookonce.base.jsontext import dump
-from hookonce.base.runtime_dir import update_locked
 from hookonce.dispatch import dedup
 from hookonce.dispatch.dedup import DedupEntries, DedupEntry
 
@@ -27,17 +25,17 @@ class DedupCache:
 
     def __init__(self) -> None:
         """Empty cache."""
-        self._folder = str(dedup.dedup_file("").absolute())
+        self._folder = str(dedup.dedup_file("").parent.absolute())
         self._pages: dict[str, DedupEntries] = {}
         self._unwritten: set[str] = set()
 
     def __call__(self, key: str, update: Callable[[DedupEntries], DedupEntries]) -> DedupEntries:
         """Update the entries of a key with a function; the new entries."""
-        page_path, stored_page = f"{self._folder}/{key}", []
+        page_path, stored_page = f"{self._folder}/{dedup.page_name(key)}", []
         if exists(page_path):  # noqa: PTH110  seldom, and somebody waits
             with suppress(OSError):
                 return self._update_on_disk(key, update)
-            stored_page = _read_page(page_path)
+            stored_page = _read_page(page_path, key)
         new_page = update(_merge_pages(stored_page, self._pages.pop(key, [])))
         if new_page:
             self._pages[key] = new_page
@@ -63,11 +61,9 @@ class DedupCache:
 
     def _update_on_disk(self, key: str, update: Callable[[DedupEntries], DedupEntries]) -> DedupEntries:
         """The same on disk, where all entries of the key are from then on."""
-        path = f"{self._folder}/{key}"
+        path = f"{self._folder}/{dedup.page_name(key)}"
         own_page = self._pages.get(key, [])
-        new_page = dedup.parse_entries(
-            update_locked(path, lambda data: dump(update(_merge_pages(dedup.parse_entries(data), own_page))), _try_lock)
-        )
+        new_page = dedup.update_page(path, key, lambda page: update(_merge_pages(page, own_page)), _try_lock)
         self._pages.pop(key, None)
         return new_page
 
@@ -82,9 +78,9 @@ def _try_lock(fd: int) -> None:
     raise BlockingIOError("somebody holds the page")
 
 
-def _read_page(page_path: str) -> DedupEntries:
+def _read_page(page_path: str, key: str) -> DedupEntries:
     try:
-        return dedup.parse_entries(Path(page_path).read_bytes())
+        return dedup.parse_entries(Path(page_path).read_bytes(), key)
     except OSError:
         return []
 

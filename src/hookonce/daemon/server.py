@@ -55,6 +55,7 @@ _SWEEP_INTERVAL_S = 60.0  # seconds between two looks for files that nobody will
 _BUSY_WINDOW_S = 0.005  # seconds from one call to the next in which nobody has time for anything else
 _FULL_GC_EVERY_CALLS = 16
 _FLUSH_TIMEOUT_S = 0.25  # seconds; who looks does not wait for much longer
+_MAX_LEFT_AGE_S = 60  # seconds for which decisions stay behind when we leave: another entry may yet ask for them
 
 
 class Daemon:
@@ -98,6 +99,8 @@ class Daemon:
         self.module_pool.close()
         self.store_writer.close()
         self.journal.close()
+        with suppress(OSError, HookonceError):
+            runtime_dir.remove_stale_files(doors=_MAX_LEFT_AGE_S, calls=_MAX_LEFT_AGE_S)
 
     def stop(self) -> None:
         """Stop accepting calls, finish the active ones, remove the socket and release the lock."""

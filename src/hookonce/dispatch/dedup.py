@@ -4,10 +4,12 @@ Entries: an agent that reads two configurations calls us through both. The first
 entry waits for that decision and gives it too; one through the same entry is another call. All calls that look
 alike are in one file, in the order in which they came. A session ends once: some agents tell it twice through the
 same entry, the second time without a payload; then it is the last end that the agent has told of. Whoever comes
-second finishes what the first did not.
+second finishes what the first did not. A decision counts for the very content that it was made for: a call id alone
+is what a model's server says. So the key holds both, and the files are sealed with it: whoever has the same call can
+read what was decided, and nobody else.
 
 Claims: whoever creates the claim file of a call's id runs its hooks, and the file then holds the answer for others
-that have the same call, such as a one-shot process beside a slow daemon.
+that have the same call, such as a one-shot process beside a slow daemon; it is sealed with the payload.
 """
 
 import os
@@ -18,12 +20,13 @@ from json import dumps
 from pathlib import Path
 from time import monotonic, time
 
-from msgspec import Struct, ValidationError, convert
+from msgspec import Struct, ValidationError, convert, to_builtins
 from msgspec.json import Decoder
 from msgspec.structs import replace
 
 from hookonce.base.jsontext import dump, load
 from hookonce.base.runtime_dir import create_exclusive, runtime_file, runtime_path, update_locked, write_atomic
+from hookonce.base.sealing import is_sealed, seal, unseal
 from hookonce.errors import HookonceError
 from hookonce.model import Decision, Event, Gap, HookRun, Reply
 
@@ -73,10 +76,10 @@ class DedupEntry(Struct, frozen=True):
 
 
 def dedup_key(event: Event) -> str:
-    """Deduplication key: agent by evidence, session, sub-agent, event type, and the call id or the content."""
+    """Deduplication key: agent by evidence, session, sub-agent, event type, call id and content."""
     if event.type == _SESSION_END:  # one page for all of them: who says nothing does not say which session ends
         return _digest_key(event.agent, _SESSION_END)
-    return _digest_key(event.agent, *_session_key(event), event.type, _tool_call_id(event) or _content_digest(event))
+    return _digest_key(event.agent, *_session_key(event), event.type, _tool_call_id(event), _content_digest(event))
 
 
 def _digest_key(*parts: str | None) -> str:
@@ -92,10 +95,15 @@ def _tool_call_id(event: Event) -> str | None:
 
 
 def _content_digest(event: Event) -> str:
+    """Digest of what hooks judge."""
     tool = event.tool
     data = {name: value for name, value in event.data.items() if name != _ENTRY_KEY}
-    content = [tool.name, tool.input] if tool is not None else [event.prompt, data]
-    return sha256(dumps(content, sort_keys=True).encode()).hexdigest()
+    content: list[object] = [event.prompt, data]
+    if tool is not None:
+        result = tool.result  # but for how long it took
+        outcome = None if result is None else [result.ok, result.exit_code, result.error, result.output]
+        content = [tool.native, tool.input, event.cwd, outcome]
+    return sha256(dumps(content, sort_keys=True, default=to_builtins).encode()).hexdigest()
 
 
 def join_call(event: Event, via: str, deadline: float, store: DedupStore) -> Generator[float, None, DedupEntry]:
@@ -222,18 +230,43 @@ def _replace_entry(entry: DedupEntry, event: Event, replacement: DedupEntry | No
 
 def disk_store(key: str, transform: Callable[[DedupEntries], DedupEntries]) -> DedupEntries:
     """Deduplication store in the runtime directory, shared by all processes."""
-    return parse_entries(update_locked(dedup_file(key), lambda data: dump(transform(parse_entries(data)))))
+    return update_page(dedup_file(key), key, transform)
 
 
 def dedup_file(key: str) -> Path:
     """File of a key."""
-    return runtime_file("doors", key)
+    return runtime_file("doors", page_name(key))
 
 
-def parse_entries(data: bytes) -> DedupEntries:
-    """Entries of a file; none if it cannot be read."""
+def page_name(key: str) -> str:
+    """File name of a key, which does not tell the key."""
+    return sha256(key.encode()).hexdigest()[:40]
+
+
+def update_page(
+    path: Path | str,
+    key: str,
+    transform: Callable[[DedupEntries], DedupEntries],
+    acquire_lock: Callable[[int], object] | None = None,
+) -> DedupEntries:
+    """Update the entries of a file under its lock, see `update_locked`; the new entries."""
+    new_entries: DedupEntries = []
+
+    def transform_page(data: bytes) -> bytes:
+        nonlocal new_entries
+        entries = parse_entries(data, key)
+        new_entries = transform(entries)
+        return data if new_entries == entries else seal(key, dump(new_entries))
+
+    update_locked(path, transform_page, acquire_lock)
+    return new_entries
+
+
+def parse_entries(data: bytes, key: str) -> DedupEntries:
+    """Entries of the file of a key; none if it cannot be read."""
     try:
-        return _decode_entries(data) if data else []
+        data = unseal(key, data) if data else b"[]"
+        return _decode_entries(data)
     except UnicodeDecodeError:
         return []
     except ValueError:  # what JavaScript may say and msgspec refuses
@@ -254,7 +287,7 @@ _CLAIM_POLL_INTERVAL_S = 0.01
 
 
 class CallClaim(Struct, frozen=True):
-    """Claim file of a call: begun by a process, or done with the very reply that was given."""
+    """Claim of a call: begun by a process, as its file says, or done with the very reply that was given."""
 
     done: bool
     reply: Reply | None = None
@@ -271,26 +304,34 @@ def has_claim(call_id: str) -> bool:
     return runtime_file("calls", call_id).exists()
 
 
-def save_answer(call_id: str, reply: Reply) -> None:
-    """Save the answer in the claim before it leaves."""
-    write_atomic(runtime_path("calls", call_id), dump(CallClaim(done=True, reply=reply)))
+def save_answer(call_id: str, reply: Reply, payload: bytes) -> None:
+    """Save the answer in the claim before it leaves, for whoever has the same payload."""
+    write_atomic(runtime_path("calls", call_id), seal(_claim_key(call_id, payload), dump(reply)))
 
 
-def await_answer(call_id: str, deadline: float) -> Generator[float, None, Reply | None]:
+def _claim_key(call_id: str, payload: bytes) -> str:
+    return f"{call_id} {sha256(payload).hexdigest()}"
+
+
+def await_answer(call_id: str, payload: bytes, deadline: float) -> Generator[float, None, Reply | None]:
     """Wait for the answer of whoever holds the claim, until the deadline; None if that process is dead."""
     while time() < deadline:
-        pid = _load_claim(call_id).pid  # asked first: one that dies now may have answered just before
+        pid = _load_claim(call_id, payload).pid  # asked first: one that dies now may have answered just before
         is_dead = pid != _NO_PID and _is_dead(pid)  # a claim that cannot be read says nothing of its process
-        call_claim = _load_claim(call_id)
+        call_claim = _load_claim(call_id, payload)
         if call_claim.done or is_dead:
             return call_claim.reply
         yield _CLAIM_POLL_INTERVAL_S
     return None
 
 
-def _load_claim(call_id: str) -> CallClaim:
+def _load_claim(call_id: str, payload: bytes) -> CallClaim:
     try:
-        return convert(load(runtime_file("calls", call_id).read_text(encoding="utf-8")), type=CallClaim)
+        data = runtime_file("calls", call_id).read_bytes()
+        if not is_sealed(data):
+            return convert(load(data.decode()), type=CallClaim)
+        reply = load(unseal(_claim_key(call_id, payload), data).decode())
+        return CallClaim(done=True, reply=convert(reply, type=Reply))
     except (OSError, ValueError, ValidationError):
         return CallClaim(done=True)
 

@@ -176,7 +176,7 @@ def _answer_request(request: CallRequest, call: IncomingCall) -> Task[Reply]:
     try:
         response = yield from process_request(request, call_context)
     except AlreadyClaimedError:
-        return (yield from _await_claimant(request, call_context))
+        return (yield from _await_claimant(request, call))
     except CallAbandonedError:
         return Reply()  # to nobody: whoever answers now records it too
     except GeneratorExit:
@@ -184,29 +184,30 @@ def _answer_request(request: CallRequest, call: IncomingCall) -> Task[Reply]:
     except BaseException as problem:  # noqa: BLE001  recorded, and answered by the fail mode of the call
         response = _failure_response(request, problem, call_context)
     with suppress(BaseException):  # a decision that was made is told, whatever becomes of its record
-        _record_response(request.arguments.id, response, call_context)
+        _record_response(request.arguments.id, response, call)
     return response.reply
 
 
-def _await_claimant(request: CallRequest, call_context: CallContext) -> Task[Reply]:
+def _await_claimant(request: CallRequest, call: IncomingCall) -> Task[Reply]:
     """The answer of whoever has claimed this call; if it never comes, the fail mode."""
-    call = request.arguments
-    elapsed_s = monotonic() - call.started_at if call.started_at is not None else 0
-    reply = yield from dedup.await_answer(call.id, time() + (request.budget_s or 0) - elapsed_s)
+    arguments = request.arguments
+    elapsed_s = monotonic() - arguments.started_at if arguments.started_at is not None else 0
+    reply = yield from dedup.await_answer(arguments.id, call.raw, time() + (request.budget_s or 0) - elapsed_s)
     if reply is not None:
         return reply
-    response = _failure_response(request, HookonceError("whoever ran the hooks of this call is gone"), call_context)
-    append_record(response.record, call_context)
+    response = _failure_response(request, HookonceError("whoever ran the hooks of this call is gone"), call.context)
+    append_record(response.record, call.context)
     return response.reply
 
 
-def _record_response(call_id: str, response: CallResponse, call_context: CallContext) -> None:
+def _record_response(call_id: str, response: CallResponse, call: IncomingCall) -> None:
+    call_context = call.context
     if response.record.event.id != call_id and settings.load().record:
         call_context.spool.forget(call_id)  # it came through another entry first: one record stays, under its id
     for record in (response.record, *hook_error_records(response.record)):
         append_record(record, call_context)
     if call_context.runs_hooks and (response.record.runs or dedup.has_claim(call_id)):
-        dedup.save_answer(call_id, response.reply)
+        dedup.save_answer(call_id, response.reply, call.raw)
     call_context.on_record(response.record)
 
 

@@ -10,6 +10,7 @@ from msgspec import DecodeError, Struct
 from msgspec.json import decode, encode
 
 from hookonce.base.runtime_dir import runtime_file, write_atomic
+from hookonce.base.sealing import seal, unseal
 from hookonce.model import Event
 from hookonce.secrets.detect import mask_secrets, truncate_text
 
@@ -40,7 +41,7 @@ def leave_question(event: Event) -> None:
     """Write a question under a random code; the code is shown to people only."""
     code = "".join(choice(_CODE_ALPHABET) for _ in range(_CODE_LENGTH))
     question = ApprovalQuestion(action_digest(event), event.id, time(), _question_text(event))
-    write_atomic(runtime_file("questions", code), encode(question))
+    write_atomic(runtime_file("questions", code), seal(code, encode(question)))
 
 
 def _question_text(event: Event) -> str:
@@ -63,8 +64,9 @@ def find_code(call: str) -> str | None:
 def load_question(code: str) -> ApprovalQuestion | None:
     """The question of a code, if it is not older than ten minutes."""
     try:
-        entry = decode(_question_file(code).read_bytes(), type=ApprovalQuestion)
-    except (OSError, DecodeError):
+        path = _question_file(code)
+        entry = decode(unseal(path.name, path.read_bytes()), type=ApprovalQuestion)
+    except (OSError, ValueError):
         return None
     return entry if 0 <= time() - entry.time < _LIFETIME_S else None
 

@@ -11,7 +11,7 @@ from shlex import quote
 from sqlite3 import Connection
 from typing import Any, BinaryIO
 
-from hookonce.base import settings
+from hookonce.base import runtime_dir, settings
 from hookonce.base.json_stream import read_documents
 from hookonce.cli._ui import filters
 from hookonce.cli._ui.arguments import line_location, open_input
@@ -160,6 +160,9 @@ def _import_file(name: str, writer: Writer, source: Agent | Format | None) -> tu
     return read_count, new_count, bad_count
 
 
+_MAX_CALL_AGE_S = 60  # seconds after which nobody waits for the answer of a call any more
+
+
 def run_erase(options: Namespace) -> int:
     """Overwrite the content of records for ever; their existence and time stay."""
     if bool(options.words) == (options.session is not None):
@@ -171,6 +174,7 @@ def run_erase(options: Namespace) -> int:
         require_consent("events erase", "\n".join([f"erase for ever what {subject}:", *record_ids]))
     with Writer() as writer:
         erasure = erase_records(writer, record_ids)
+    runtime_dir.remove_stale_files(doors=0, questions=0, calls=_MAX_CALL_AGE_S)
     print(f"{pluralize(erasure.record_count, 'record')} erased")
     if erasure.cleanup_problem is None:
         return 0

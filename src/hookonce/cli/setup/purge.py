@@ -1,10 +1,11 @@
 """hookonce purge: uninstall everywhere and delete our data."""
 
 from argparse import ArgumentParser, Namespace
+from pathlib import Path
 
 from hookonce import agents
 from hookonce.agents import config_of
-from hookonce.base import paths
+from hookonce.base import paths, runtime_dir
 from hookonce.cli._ui import config_changes
 from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.consent import consent_help, require_consent
@@ -13,6 +14,7 @@ from hookonce.configure.changes import FileChange, render_diff
 from hookonce.configure.install import plan_removal
 from hookonce.configure.locations import current_roots
 from hookonce.configure.restore import delete_data, leftover_files
+from hookonce.daemon.control import end_daemon
 from hookonce.errors import HookonceError
 
 
@@ -38,11 +40,19 @@ def run(options: Namespace) -> int:
     applied_changes, failures = config_changes.apply_changes(changes, is_removal=True)
     hint = "run hookonce uninstall --scope project there first"
     failures += [("", f"{path} still names us: {hint}") for path in leftover_files()]
-    deleted_files = [] if failures or problems else delete_data()
+    deleted_files = [] if failures or problems else _delete_everything()
     code = config_changes.report_changes(options, "given back", applied_changes, problems + failures)
     if not options.json:
         print(f"{paths.data_dir()} was deleted" if deleted_files else f"{paths.data_dir()} was kept")
     return code
+
+
+def _delete_everything() -> list[Path]:
+    """Without the daemon, which would write what it still has to say into a new record."""
+    end_daemon()
+    deleted_files = delete_data()
+    runtime_dir.remove_runtime_dirs()
+    return deleted_files
 
 
 def _plan_removals() -> tuple[list[FileChange], list[tuple[str, str]]]:
