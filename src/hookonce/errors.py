@@ -34,6 +34,10 @@ class PayloadError(_AtPath):
     """An agent's native payload cannot be read."""
 
 
+# What reading raises where a value has a form that nobody has thought of.
+UNREADABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+
+
 class DocumentError(_AtPath):
     """A document of an event format cannot be read."""
 

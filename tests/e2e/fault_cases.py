@@ -54,6 +54,17 @@ def promised(one, mode):
     return one.agent.reply(one.words[1], Decision(outcome="deny", reason=WHY), None)
 
 
+def unread(one, why):
+    """The refusal of what could not be read."""
+    return one.agent.reply(one.words[1], Decision(outcome="deny", reason=fail_mode.unread_reason(why)), None)
+
+
+def assert_unread(one, reply):
+    """The agent was told that what it said could not be read, and by whom it has to be."""
+    heard = one.agent.read_reply(one.words[1], reply)
+    assert ("deny", True) == (heard.outcome, "hookonce cannot read what this call has to say" in heard.reason), one.words[0]
+
+
 def settle(home, mode, command="true", **more):
     """Make a home with one hook that has to be asked, or need not be, and a client beside its fail modes."""
     hook = HOOK | {"handler": HOOK["handler"] | {"command": command}} | more

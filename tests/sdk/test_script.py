@@ -85,23 +85,24 @@ def test_it_answers_who_calls_it(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("raw", "words", "told"),
+    ("raw", "words", "expected", "told"),
     [
-        (b"{", [], "no JSON"),
-        (b"[]", [], "no JSON object"),
-        (b"{}", [], "nothing says whose payload this is"),
-        (b'{"schema": "hookonce/1"}', [], "no canonical event"),
-        (b"{}", ["nobody"], "no agent is called 'nobody'"),
-        (b"{}", ["codex"], "name it behind the agent: python guard.py codex PreToolUse"),
+        (b"{", [], 2, "no JSON"),
+        (b"[" * 5000, [], 2, "nested deeper"),
+        (b"[]", [], 2, "no JSON object"),
+        (b"{}", [], 1, "nothing says whose payload this is"),
+        (b'{"schema": "hookonce/1"}', [], 2, "no canonical event"),
+        (b"{}", ["nobody"], 1, "no agent is called 'nobody'"),
+        (b"{}", ["codex"], 1, "name it behind the agent: python guard.py codex PreToolUse"),
     ],
 )
-def test_what_it_cannot_understand_is_said_in_one_sentence(raw, words, told):
+def test_what_it_cannot_understand_is_said_in_one_sentence(raw, words, expected, told):
     """
-    On stderr, with an exit code that refuses nothing.
+    On stderr; what cannot be read is refused, and a mistake in a configuration refuses nothing.
     """
     code, out, err = run(raw, *words)
 
-    assert (1, "", 1) == (code, out, len(err.splitlines()))
+    assert (expected, "", 1) == (code, out, len(err.splitlines()))
     assert told in err
 
 

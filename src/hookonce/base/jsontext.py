@@ -1,11 +1,16 @@
 """JSON text that bears lone surrogates, which JavaScript writes and msgspec refuses; JSON objects of unknown shape."""
 
+import re
+import sys
 from json import dumps, loads
 from typing import Any
 
 from msgspec import DecodeError, to_builtins
 from msgspec.json import Encoder, decode
 
+MAX_NESTING_LEVELS = 200  # few parsers that hooks are written with take more than 256
+_MAX_INT_DIGITS = 300  # more of them are no finite number for anybody else
+_SURROGATES = re.compile("[\ud800-\udfff]")
 _encode = Encoder().encode
 
 
@@ -27,6 +32,65 @@ def load(text: str) -> Any:
 
 def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON number")
+
+
+class NestingError(ValueError):
+    """JSON that is nested so deeply that hooks could not read it."""
+
+
+def load_leniently(text: str) -> Any:
+    """Tool input as agents themselves take it, so that hooks can read whatever a model has written; else a ValueError.
+
+    Half a character is the replacement character; a number beyond all numbers the largest one, and none is null.
+    """
+    try:
+        value = decode(text)
+    except (DecodeError, UnicodeEncodeError, RecursionError):
+        value = _load_slowly(text)
+    if text.count("{") + text.count("[") > MAX_NESTING_LEVELS:
+        _check_nesting(value)
+    return value
+
+
+def _load_slowly(text: str) -> Any:
+    try:
+        value = loads(text, strict=False, parse_float=_finite, parse_int=_parse_int, parse_constant=_finite)
+    except RecursionError:
+        raise NestingError(_NESTING_PROBLEM) from None
+    _check_nesting(value)
+    return _replace_surrogates(value)
+
+
+_NESTING_PROBLEM = f"it is nested deeper than {MAX_NESTING_LEVELS} levels"
+
+
+def _check_nesting(value: Any) -> None:
+    level = [value]
+    for _ in range(MAX_NESTING_LEVELS + 1):
+        containers = [node for node in level if type(node) in (dict, list)]
+        if not containers:
+            return
+        level = [child for node in containers for child in (node.values() if type(node) is dict else node)]
+    raise NestingError(_NESTING_PROBLEM)
+
+
+def _parse_int(digits: str) -> int | float | None:
+    return int(digits) if len(digits) <= _MAX_INT_DIGITS else _finite(digits)
+
+
+def _finite(text: str) -> float | None:
+    number, limit = float(text), sys.float_info.max
+    return None if number != number else min(max(number, -limit), limit)  # noqa: PLR0124  NaN
+
+
+def _replace_surrogates(value: Any) -> Any:
+    if type(value) is str:
+        return _SURROGATES.sub("\ufffd", value)
+    if type(value) is list:
+        return [_replace_surrogates(item) for item in value]
+    if type(value) is dict:
+        return {_replace_surrogates(key): _replace_surrogates(item) for key, item in value.items()}
+    return value
 
 
 def as_dict(value: Any) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import os
 from select import select
 
-from hookonce.base.jsontext import load
+from hookonce.base.jsontext import NestingError, load_leniently
 
 _IDLE_TIMEOUT_S = 2.0  # seconds without a byte after which a whole payload is taken for all of it
 _CHUNK_BYTES = 1 << 20
@@ -24,7 +24,9 @@ def read_payload() -> bytes:
 
 def _is_complete_json(data: bytearray) -> bool:
     try:
-        load(data.decode())
-    except (ValueError, RecursionError):
+        load_leniently(data.decode(errors="replace"))
+    except NestingError:
+        return True  # nobody can read it, however it goes on
+    except ValueError:
         return False
     return True

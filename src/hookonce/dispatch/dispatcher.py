@@ -14,13 +14,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookonce import agents
-from hookonce.agents import canonical_event_of, config_events, point_of
+from hookonce.agents import canonical_event_of, point_of
 from hookonce.base import ids, invocation, settings
-from hookonce.base.jsontext import load
+from hookonce.base.jsontext import load_leniently
 from hookonce.dispatch import context, dedup, fail_mode, pause, stop_limit
 from hookonce.dispatch.context import CallContext
 from hookonce.dispatch.fast_path import table
-from hookonce.dispatch.identification import identify
+from hookonce.dispatch.identification import configured_name, identify
 from hookonce.dispatch.pipeline import (
     AlreadyClaimedError,
     CallAbandonedError,
@@ -228,19 +228,23 @@ def _failure_response(request: CallRequest, problem: BaseException, call_context
     _log_problem(f"{request.agent.name} {request.native}", problem)
     note = f"{type(problem).__name__}: {log.safe_message(problem)}"
     gap = Gap(where="$", capability="respond", strategy="fail mode", effect="observes", note=note)
-    return CallResponse(reply=_fail_mode_reply(request, call_context), record=Record(event=request.event, gaps=[gap]))
+    return CallResponse(
+        reply=_fail_mode_reply(request, call_context, problem), record=Record(event=request.event, gaps=[gap])
+    )
 
 
-def _fail_mode_reply(request: CallRequest, call_context: CallContext, *, counts_stops: bool = True) -> Reply:
-    """Closed if a hook has to be asked; but an agent that is kept from stopping has to be let go in the end."""
+def _fail_mode_reply(
+    request: CallRequest, call_context: CallContext, problem: BaseException | None, *, counts_stops: bool = True
+) -> Reply:
+    """A refusal if a hook has to be asked; but an agent that is kept from stopping has to be let go in the end."""
     agent, native, event = request.agent, request.native, request.event
     is_stop = "retry" in point_of(agent, native).capabilities
     if is_stop and not counts_stops:
         return fail_mode.open_reply(agent)
-    is_closed = fail_mode.is_closed(event.type, _find_project(call_context.cwd, event.cwd))
-    if is_closed and is_stop:
-        is_closed = stop_limit.refuse_stop(event, fail_mode.FAIL_CLOSED_REASON)
-    return fail_mode.build_reply(agent, native, is_closed=is_closed)
+    refusal = fail_mode.find_refusal(event.type, _find_project(call_context.cwd, event.cwd), problem=problem)
+    if is_stop and refusal is not None and not stop_limit.refuse_stop(event, refusal):
+        refusal = None
+    return fail_mode.build_reply(agent, native, refusal)
 
 
 def _find_project(base_dir: str, event_cwd: str | None = None) -> Path | None:
@@ -258,25 +262,33 @@ def late_reply(call: IncomingCall) -> Reply:
     with suppress(Exception):
         if request is not None and request.in_force is not None:
             is_stop = "retry" in point_of(request.agent, request.native).capabilities
-            is_closed = not is_stop and fail_mode.is_closed(request.event.type, None, request.in_force.candidates)
-            return fail_mode.build_reply(request.agent, request.native, is_closed=is_closed)
-    return _reply_by_evidence(call.argv, call.raw, call.context, counts_stops=False)
+            candidates = () if is_stop else request.in_force.candidates
+            refusal = fail_mode.find_refusal(request.event.type, None, candidates)
+            return fail_mode.build_reply(request.agent, request.native, refusal)
+    return _reply_by_evidence(call.argv, call.raw, call.context, call.problem, counts_stops=False)
 
 
 def failure_reply(argv: list[str], raw: bytes, call_context: CallContext, problem: BaseException) -> Reply:
     """The fail mode of a call that raised, for its agent as far as that is known."""
     _log_problem(" ".join(argv[:2]), problem)
-    return _reply_by_evidence(argv, raw, call_context)
+    return _reply_by_evidence(argv, raw, call_context, problem)
 
 
-def _reply_by_evidence(argv: list[str], raw: bytes, call_context: CallContext, *, counts_stops: bool = True) -> Reply:
+def _reply_by_evidence(
+    argv: list[str],
+    raw: bytes,
+    call_context: CallContext,
+    problem: BaseException | None,
+    *,
+    counts_stops: bool = True,
+) -> Reply:
     """Fail mode by arguments and payload, else by the arguments alone; to somebody unknown there is nothing to say."""
     names = [argument for argument in argv[:2] if not argument.startswith("--")]
     with suppress(Exception):
         request = _identify_request(names, raw, call_context.environment)
-        return _fail_mode_reply(request, call_context, counts_stops=counts_stops)
+        return _fail_mode_reply(request, call_context, problem, counts_stops=counts_stops)
     with suppress(HookonceError):
-        return _reply_by_name(call_context.cwd, *names or [""])
+        return _reply_by_name(call_context.cwd, problem, *names or [""])
     return Reply()
 
 
@@ -286,17 +298,21 @@ def _identify_request(names: list[str], raw: bytes, environment: Mapping[str, st
     try:
         agents.load(agent or "")
     except HookonceError:
-        identification = identify(load(raw.decode()), environment)
+        identification = identify(load_leniently(raw.decode(errors="replace")), environment)
         agent, event = identification.name, identification.event or event
     return parse_request(CallArguments(agent or "", event), raw, environment)
 
 
-def _reply_by_name(base_dir: str, name: str, native: str = "") -> Reply:
+def _reply_by_name(base_dir: str, problem: BaseException | None, name: str, event: str = "") -> Reply:
     """Fail mode by the arguments alone; a stop is let pass, for nobody could count it."""
     agent = agents.load(name)
-    can_refuse = native in config_events(agent) and "retry" not in point_of(agent, native).capabilities
-    is_closed = can_refuse and fail_mode.is_closed(canonical_event_of(agent, native), _find_project(base_dir))
-    return fail_mode.build_reply(agent, native, is_closed=is_closed)
+    native = configured_name(agent, event or "before_tool_execute")  # the worst that a call without a name can be about
+    if "retry" in point_of(agent, native).capabilities:
+        return fail_mode.open_reply(agent)
+    event_type = canonical_event_of(agent, native)
+    return fail_mode.build_reply(
+        agent, native, fail_mode.find_refusal(event_type, _find_project(base_dir), problem=problem)
+    )
 
 
 def _log_problem(subject: str, problem: BaseException) -> None:

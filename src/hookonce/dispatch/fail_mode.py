@@ -17,7 +17,7 @@ from hookonce.base.files import replace_file
 from hookonce.dispatch import manifest_stamps, pause
 from hookonce.dispatch.fast_path import lookup
 from hookonce.dispatch.select import CandidateHook, find_candidates
-from hookonce.errors import HookonceError
+from hookonce.errors import HookonceError, PayloadError
 from hookonce.manifest import discover
 from hookonce.manifest.discover import find_sources, load_source
 from hookonce.manifest.policy import load_policies
@@ -41,31 +41,40 @@ def open_reply(agent: Agent) -> Reply:
     return Reply(stdout=config_of(agent).silence)
 
 
-def build_reply(agent: Agent, native: str, *, is_closed: bool) -> Reply:
-    """The fail mode of an event."""
-    return closed_reply(agent, native) if is_closed else open_reply(agent)
-
-
-def closed_reply(agent: Agent, native: str) -> Reply:
-    """The agent's own refusal, as far as the event has one."""
-    decision, _ = weaken(Decision(outcome="deny", reason=FAIL_CLOSED_REASON), point_of(agent, native))
+def build_reply(agent: Agent, native: str, refusal: str | None) -> Reply:
+    """The fail mode of an event: the agent's own refusal for this reason, as far as the event has one, or silence."""
+    decision, _ = weaken(Decision(outcome="deny" if refusal else None, reason=refusal), point_of(agent, native))
     if agent.reply is None or decision == Decision():
         return open_reply(agent)
     return agent.reply(native, decision, None)
 
 
-def is_closed(event_type: str, project: Path | None, candidates: Iterable[CandidateHook] | None = None) -> bool:
-    """Whether an event type has a trusted fail-closed hook of any scope; matchers do not count.
+def find_refusal(
+    event_type: str,
+    project: Path | None,
+    candidates: Iterable[CandidateHook] | None = None,
+    problem: BaseException | None = None,
+) -> str | None:
+    """Why a call that failed is refused: it has a trusted fail-closed hook of any scope; matchers do not count.
 
-    With `candidates` these are looked at, and neither the disk nor a pause.
+    What could not be read is refused wherever any hook may block it: whoever wrote it must not choose that nobody
+    judges it. With `candidates` these are looked at, and neither the disk nor a pause.
     """
+    is_unread = isinstance(problem, PayloadError)
     try:
         if candidates is None:
             candidates = () if pause.is_paused() else find_candidates(project)
-        event_types = _closed_types_of(candidates)
+        event_types = _closed_types_of(candidates, counts_open=is_unread)
     except Exception:  # noqa: BLE001  what cannot be looked at now was looked at when the refusals were made
         event_types = _saved_event_types()
-    return event_type in event_types or (event_type == "tool_use_failure" and "after_tool_execute" in event_types)
+    if not {event_type, "after_tool_execute" if event_type == "tool_use_failure" else event_type} & event_types:
+        return None
+    return unread_reason(problem) if is_unread else FAIL_CLOSED_REASON
+
+
+def unread_reason(problem: BaseException | None) -> str:
+    """Reason of a refusal of what could not be read."""
+    return f"hookonce cannot read what this call has to say ({problem}), and a hook has to judge it; say it more simply"
 
 
 def closed_event_types(project: Path | None) -> set[str]:
@@ -73,13 +82,13 @@ def closed_event_types(project: Path | None) -> set[str]:
     return _closed_types_of(find_candidates(project))
 
 
-def _closed_types_of(candidates: Iterable[CandidateHook]) -> set[str]:
+def _closed_types_of(candidates: Iterable[CandidateHook], *, counts_open: bool = False) -> set[str]:
     event_types: set[str] = set()
     for candidate in candidates:
         hook, is_in_use = candidate.hook, candidate.obstacle in {None, "manifest"}
         if hook is None:
             event_types |= _saved_event_types() if candidate.obstacle == "manifest" else set()
-        elif is_in_use and hook.on_failure == "closed" and hook.blocking:
+        elif is_in_use and hook.blocking and (counts_open or hook.on_failure == "closed"):
             event_types.add(hook.event)
     return event_types
 
@@ -164,8 +173,9 @@ def _iter_lines(event_types: set[str]) -> Iterator[str]:
     """agent|event|exit code|stdout|stderr, as a shell can read and print it."""
     for agent in map(agents.load, agents.AGENTS):
         names = [agent.name, *(alias for alias, name in AGENT_ALIASES.items() if name == agent.name)]
-        for native in config_events(agent):
-            reply = build_reply(agent, native, is_closed=canonical_event_of(agent, native) in event_types)
+        for native in {**config_events(agent), **config_of(agent).points}:
+            is_closed = canonical_event_of(agent, native) in event_types
+            reply = build_reply(agent, native, FAIL_CLOSED_REASON if is_closed else None)
             if reply == open_reply(agent) or "retry" in point_of(agent, native).capabilities:
                 continue  # an agent that is kept from stopping goes on, and without us nobody counts how often
             answer = f"{reply.code}|{_escape_printf(encode_reply(reply))}|{_escape_printf(reply.stderr.encode())}"

@@ -1,13 +1,13 @@
 """Identification of a payload: which agent or format it is from, by evidence; without any, the candidates."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Literal
 
 from msgspec import Struct
 
 from hookonce import agents, formats
-from hookonce.agents import canonical_event_of, config_of, normalize
+from hookonce.agents import canonical_event_of, config_event_of, config_events, config_of, normalize, point_of
 from hookonce.model import Agent, Format, Object
 
 _TRANSCRIPT_KEYS = ("transcript_path", "transcriptPath", "agent_transcript_path")
@@ -68,6 +68,36 @@ def outweighs_claim(identification: Identification, claimed_agent: Agent, event_
     return _SHAPE_EVIDENCE not in identification.evidence or claimed_agent.name in config_of(other_agent).borrows
 
 
+def overruling_entry(agent: Agent, payload: Object, entry_agent: Agent, entry_event: str) -> tuple[Agent, str] | None:
+    """Agent and event of an entry that can refuse, where the payload names another event; None if the payload counts.
+
+    Else a name that nobody knows, or that is about something else, would keep hooks from being asked. A stop that
+    names another event that is known may be that, and a tool that has ended may have failed.
+    """
+    names = [*_payload_events(agent, payload)] or [entry_event]
+    if agent is entry_agent and all(name == entry_event for name in names):
+        return None
+    entry_native = configured_name(entry_agent, entry_event)
+    entry_type = canonical_event_of(entry_agent, entry_native)
+    capabilities = point_of(entry_agent, entry_native).capabilities
+    other_types = {canonical_event_of(agent, name) for name in names} - {entry_type}
+    if entry_type == "after_tool_execute":
+        other_types.discard("tool_use_failure")
+    if "prevent" not in capabilities:
+        other_types = {name for name in other_types if name.startswith("vendor.") and "retry" in capabilities}
+    if not other_types:
+        return None
+    native = config_event_of(agent, entry_type)
+    return (entry_agent, entry_native) if agent is entry_agent or native is None else (agent, native)
+
+
+def configured_name(agent: Agent, name: str) -> str:
+    """The name of an event in the agent's configuration, canonical or however an entry spells it."""
+    if name in config_of(agent).points or name in config_events(agent):
+        return name
+    return config_event_of(agent, name) or config_event_of(agent, canonical_event_of(agent, name)) or name
+
+
 def _has_event(agent: Agent, event: str | None) -> bool:
     return event is not None and not canonical_event_of(agent, event).startswith("vendor.")
 
@@ -108,11 +138,15 @@ def _agent_identification(agent: Agent, payload: Object, evidence: list[str]) ->
 
 def payload_event(agent: Agent, payload: Object) -> str | None:
     """The native event that the payload itself names."""
+    return next(_payload_events(agent, payload), None)
+
+
+def _payload_events(agent: Agent, payload: Object) -> Iterator[str]:
     if agent.recognise is not None and (event := agent.recognise(payload)):
-        return event
+        yield event
     fields = payload if agent.unwrap is None else agent.unwrap(payload, None)
     event_names = [fields.get(key) for key, slot in agent.keys.items() if slot == "event"]
-    return next((event for event in event_names if type(event) is str and event), None)
+    yield from (event for event in event_names if type(event) is str and event)
 
 
 def _find_evidence(agent: Agent, payload: Object, transcript_home: tuple[str, str] | None) -> list[str]:

@@ -12,21 +12,22 @@ from msgspec.structs import replace
 from hookonce import agents
 from hookonce.agents import config_of, decode, point_of
 from hookonce.base import ids, process_info, runtime_dir, settings, times
-from hookonce.base.jsontext import load
+from hookonce.base.jsontext import NestingError, load_leniently
 from hookonce.dispatch import dedup, fail_mode, stop_limit
 from hookonce.dispatch.context import CallContext
 from hookonce.dispatch.dedup import CallDecision
 from hookonce.dispatch.dialect import is_agent_dialect
-from hookonce.dispatch.identification import identify, outweighs_claim, payload_event
+from hookonce.dispatch.identification import identify, outweighs_claim, overruling_entry, payload_event
 from hookonce.dispatch.run import CallerContext, HookResult, apply_rewrite, call_budget_s, hooks_task
 from hookonce.dispatch.select import CandidateHook, SelectedHook, find_candidates, find_policy_gap, select_hooks
-from hookonce.errors import HookonceError, PayloadError
+from hookonce.errors import UNREADABLE, HookonceError, PayloadError
 from hookonce.handlers.operation import Task
 from hookonce.manifest.discover import Scope, find_project
 from hookonce.model import Agent, Decision, Event, Gap, Handler, Hook, Object, Origin, Point, Record, Reply
 from hookonce.trust import approvals
 from hookonce.vocabulary.decision_merge import MAX_CONTEXT_CHARS, merge_decisions, weaken
 
+_MAX_PATH_CHARS = 4096
 _RECORD_WAIT_S = 0.2  # seconds
 _MAX_SELECTION_AGE_S = 0.05  # seconds for which hooks that were selected before a wait still count
 _SWEEP_EVENTS = frozenset({"session_start", "session_end"})  # moments at which nobody waits for a tool
@@ -76,19 +77,22 @@ class CallResponse(Struct, frozen=True, kw_only=True):
 
 
 def parse_request(call: CallArguments, raw: bytes, environment: Mapping[str, str], caller_pid: int = 0) -> CallRequest:
-    """Decode a call; the arguments are a claim, and evidence in the payload is stronger."""
+    """Decode a call; the arguments are a claim, and evidence in the payload is stronger.
+
+    A PayloadError for whatever cannot be read: a model has written most of it, and hooks have to judge it.
+    """
     claimed_agent = agents.load(call.agent)
-    payload = _parse_payload(raw)
-    identification = identify(payload, environment) if payload else None
-    agent, event_name = claimed_agent, call.event
-    if identification is not None and outweighs_claim(identification, claimed_agent, call.event, payload):
-        agent, event_name = agents.load(str(identification.name)), identification.event or call.event
-    event = decode(agent, payload, event_name, id=call.id or ids.new_id(), received=_received_time(call.id))
+    try:
+        agent, event_name, event = _decode_payload(call, claimed_agent, _parse_payload(raw), environment)
+    except UNREADABLE as problem:
+        raise PayloadError(f"the payload has a form that nobody knows ({type(problem).__name__})") from problem
+    if event.cwd is not None and ("\0" in event.cwd or len(event.cwd) > _MAX_PATH_CHARS):
+        event = replace(event, cwd=None)  # no folder has such a name
     if call.via is not None:
         event = replace(event, origin=Origin(via=[call.via]))
     if agent is not claimed_agent:
         event = replace(event, data=event.data | {"called_through": f"{claimed_agent.name} {call.event or ''}".strip()})
-    native = native_name(agent, event, event_name, payload_event(agent, payload))
+    native = native_name(agent, event, event_name, payload_event(agent, event.native))
     return CallRequest(
         arguments=call,
         agent=agent,
@@ -97,6 +101,21 @@ def parse_request(call: CallArguments, raw: bytes, environment: Mapping[str, str
         caller_pid=caller_pid,
         budget_s=call_budget_s(agent, native, call.timeout, is_wrapper=call.run is not None),
     )
+
+
+def _decode_payload(
+    call: CallArguments, claimed_agent: Agent, payload: Any, environment: Mapping[str, str]
+) -> tuple[Agent, str | None, Event]:
+    """Agent and event by evidence, with the event decoded."""
+    identification = identify(payload, environment) if payload else None
+    agent, event_name = claimed_agent, call.event
+    if identification is not None and outweighs_claim(identification, claimed_agent, call.event, payload):
+        agent, event_name = agents.load(str(identification.name)), identification.event or call.event
+    identity: Object = {"id": call.id or ids.new_id(), "received": _received_time(call.id)}
+    entry = overruling_entry(agent, payload, claimed_agent, call.event) if call.event and payload else None
+    if entry is not None:
+        agent, event_name = entry
+    return agent, event_name, decode(agent, payload, event_name, is_certain=entry is not None, **identity)
 
 
 def find_hooks_in_force(request: CallRequest, call_context: CallContext) -> HooksInForce:
@@ -121,8 +140,10 @@ def _parse_payload(raw: bytes) -> Any:
     if not text:
         return {}
     try:
-        return load(text)
-    except (ValueError, RecursionError) as problem:
+        return load_leniently(text)
+    except NestingError as problem:
+        raise PayloadError(str(problem)) from None
+    except ValueError as problem:
         raise PayloadError(f"the payload is no JSON: {problem}") from None
 
 
@@ -237,8 +258,8 @@ def _select_call_hooks(
         return ([], [], [policy_refusal]) if policy_refusal is not None else ([script_hook], [], [])
     selection = select_hooks(event, in_force.project, in_force.candidates)
     decisions = selection.decisions
-    if selection.has_broken_source and fail_mode.is_closed(event.type, in_force.project):
-        decisions = [*decisions, Decision(outcome="deny", reason=fail_mode.FAIL_CLOSED_REASON, by="hookonce")]
+    if selection.has_broken_source and (refusal := fail_mode.find_refusal(event.type, in_force.project)):
+        decisions = [*decisions, Decision(outcome="deny", reason=refusal, by="hookonce")]
     return selection.hooks, decisions, selection.gaps
 
 

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.json import encode
+from msgspec.structs import replace
 
 from hookonce.base.invocation import CANONICAL_DIALECT
+from hookonce.base.wire import MAX_FRAME_BYTES
 from hookonce.dispatch.dialect import decode_output, encode_input, is_agent_dialect
 from hookonce.dispatch.select import SelectedHook
-from hookonce.errors import HookonceError
+from hookonce.errors import UNREADABLE, HookonceError, PayloadError
 from hookonce.handlers.command import CommandOperation, ProcessContext
 from hookonce.handlers.operation import OperationResult
 from hookonce.handlers.verdict import HandlerResult
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from hookonce.handlers.http import HttpOperation
     from hookonce.handlers.module import ModuleOperation
 
+_MAX_MODULE_BYTES = 1 << 20  # more than that no module has to take
 MODEL_HANDLER_TYPES = frozenset({"prompt", "agent"})  # types of handlers that ask a language model
 _PLATFORM_NAMES = {"linux": "linux", "darwin": "darwin", "win32": "windows"}
 _SCRIPT_PATTERN = re.compile(
@@ -38,16 +41,21 @@ class PreparedHook(Struct, frozen=True, kw_only=True):
     parse_result: Callable[[OperationResult], HandlerResult]
     gaps: list[Gap]
     knows_exit_codes: bool = False
+    is_large: bool = False  # whether its input is larger than what it has to take
 
 
 def prepare_hook(selection: SelectedHook, event: Event, world: ProcessContext) -> PreparedHook:
     """Prepare a hook for an event; an error if it cannot run."""
     hook, dialect = selection.hook, selection.hook.dialect or CANONICAL_DIALECT
-    stdin, gaps = encode_input(dialect, event, hook)
+    try:
+        stdin, gaps = encode_input(dialect, event, hook)
+    except UNREADABLE as problem:
+        raise PayloadError(f"the event cannot be told in {dialect} ({type(problem).__name__})") from problem
+    is_large = len(stdin) > (_MAX_MODULE_BYTES if hook.handler.type == "module" else MAX_FRAME_BYTES)
     if hook.handler.type == "module":
-        return _prepare_module(selection, event, world)
+        return replace(_prepare_module(selection, event, world), is_large=is_large)
     if hook.handler.type in MODEL_HANDLER_TYPES:
-        return _prepare_prompt(selection, stdin, gaps, world)
+        return replace(_prepare_prompt(selection, stdin, gaps, world), is_large=is_large)
     return PreparedHook(
         operation=_build_operation(selection, dialect, stdin, world),
         parse_result=lambda run_result: HandlerResult(
@@ -55,6 +63,7 @@ def prepare_hook(selection: SelectedHook, event: Event, world: ProcessContext) -
         ),
         gaps=gaps,
         knows_exit_codes=is_agent_dialect(dialect),
+        is_large=is_large,
     )
 
 

@@ -22,7 +22,7 @@ from hookonce.base.jsontext import dump
 from hookonce.dispatch.dialect import DialectEventError, dialect_variables
 from hookonce.dispatch.prepare import MODEL_HANDLER_TYPES, command_of, digest_content, prepare_hook
 from hookonce.dispatch.select import SelectedHook
-from hookonce.errors import HookonceError
+from hookonce.errors import HookonceError, PayloadError
 from hookonce.handlers.command import ProcessContext
 from hookonce.handlers.operation import OperationResult, OperationRunner, Task, run_blocking, run_to_completion
 from hookonce.handlers.supervise import limits
@@ -208,7 +208,8 @@ def _run_hook(
         handler_result = HandlerResult(
             result=OperationResult(failure=f"not started: {log.safe_message(problem)}"), decision=None
         )
-        hook_verdict, gaps, rewrite_gaps = verdict(hook, handler_result.result, None, Rights()), [], []
+        judged_hook = _demand_answer(hook) if isinstance(problem, PayloadError) else hook
+        hook_verdict, gaps, rewrite_gaps = verdict(judged_hook, handler_result.result, None, Rights()), [], []
         decision = hook_verdict.decision
     run_result = handler_result.result
     if hook_verdict.failure is not None:
@@ -228,6 +229,11 @@ def _run_hook(
         cost_micros=model_cost_micros(handler_result),
     )
     return HookResult(decision=decision, run=hook_run, gaps=[*gaps, *hook_verdict.gaps, *rewrite_gaps]), event
+
+
+def _demand_answer(hook: Hook) -> Hook:
+    """The hook as one that fails closed: what a model has written must not be what keeps it from being judged."""
+    return replace(hook, on_failure="closed")
 
 
 def model_cost_micros(handler_result: HandlerResult) -> int | None:
@@ -261,6 +267,8 @@ def _run_handler(
         if remaining_s > 0
         else OperationResult(failure="timeout")
     )
+    if preparation.is_large:
+        hook = _demand_answer(hook)
     handler_result = _mask_failure(preparation.parse_result(run_result), event)
     rights = Rights(may_allow=selection.may_allow, strict=not hook.blocking and _is_strict_nonblocking(selection))
     hook_verdict = verdict(

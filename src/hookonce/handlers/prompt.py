@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookonce.base.jsontext import dump, load
-from hookonce.errors import HookonceError
+from hookonce.errors import HookonceError, PayloadError
 from hookonce.handlers.command import CommandOperation, ProcessContext
 from hookonce.handlers.http import HttpOperation, build_http_request
 from hookonce.handlers.model_settings import SETUP_HINT, ModelSettings, load_model_settings, select_model
@@ -50,7 +50,7 @@ def build_question(prompt: str, payload: bytes, *, has_tools: bool = False) -> t
     clean, gaps = mask_json(document)
     text = dump(clean).decode()
     if len(text) > MAX_EVENT_CHARS:
-        raise HookonceError(f"the event is longer than the {MAX_EVENT_CHARS:,} characters that a model is asked about")
+        raise PayloadError(f"the event is longer than the {MAX_EVENT_CHARS:,} characters that a model is asked about")
     mark = f"event-{token_hex(8)}"
     event = f"<{mark}>\n{text}\n</{mark}>"
     user_prompt = prompt.replace(EVENT_PLACEHOLDER, event) if EVENT_PLACEHOLDER in prompt else f"{prompt}\n\n{event}"

@@ -207,6 +207,6 @@ def _build_failure_record(event: Event, problem: Exception) -> Record:
     logs.write(f"hooks of {event.agent} {event.type}: {logs.format_trace(problem)}")
     note = f"{type(problem).__name__}: {logs.safe_message(problem)}"
     gap = Gap(where="$", capability="respond", strategy="fail mode", effect="observes", note=note)
-    fails_closed = fail_mode.is_closed(event.type, find_project(event.cwd or "/"))
-    decision = Decision(outcome="deny", reason=fail_mode.FAIL_CLOSED_REASON, by="hookonce") if fails_closed else None
+    refusal = fail_mode.find_refusal(event.type, find_project(event.cwd or "/"), problem=problem)
+    decision = Decision(outcome="deny", reason=refusal, by="hookonce") if refusal else None
     return Record(event=event, decision=decision, gaps=[gap])

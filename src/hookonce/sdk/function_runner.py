@@ -11,8 +11,10 @@ from traceback import print_exc
 from types import ModuleType
 from typing import NoReturn
 
+from msgspec import DecodeError, convert
 from msgspec.json import decode
 
+from hookonce.base.jsontext import load_leniently
 from hookonce.errors import HookonceError
 from hookonce.model import Event
 from hookonce.sdk.answers import encode_decision
@@ -47,7 +49,10 @@ def load_checked(file: str, digest: str) -> ModuleType:
 
 def answer_event(module: ModuleType, name: str | None, payload: bytes) -> bytes:
     """Answer an event with the functions of a file; no opinion is encoded too, for empty output is a failure."""
-    event = decode(payload, type=Event)
+    try:
+        event = decode(payload, type=Event)
+    except DecodeError:  # half a character, which a model can write
+        event = convert(load_leniently(payload.decode()), Event)
     functions = select_functions(module, name, event)
     if not functions:
         raise HookonceError(f"no function of {module.__file__} is a hook for {event.type}")

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import ValidationError, convert
 
-from hookonce.base.jsontext import load as parse
+from hookonce.base.jsontext import load_leniently
 from hookonce.client import stdin
 from hookonce.errors import HookonceError, PayloadError, UsageError
 from hookonce.model import Decision, Event, Object, Reply
@@ -18,6 +18,7 @@ from hookonce.sdk.answers import encode_decision
 from hookonce.sdk.functions import load_module, run_functions, select_functions
 
 _USAGE_EXIT_CODE = 64
+_REFUSAL_EXIT_CODE = 2  # what most agents take for a no
 _CANONICAL_SCHEMA_PREFIX = "hookonce/"
 
 
@@ -38,7 +39,7 @@ def main(file: str, argv: Sequence[str]) -> int:
         reply = build_reply(load_module(file, Path(file).read_bytes()), raw, argv, os.environ)
     except HookonceError as problem:
         sys.stderr.write(f"{Path(file).name}: {problem}\n")
-        return 1
+        return _REFUSAL_EXIT_CODE if isinstance(problem, PayloadError) else 1
     sys.stdout.flush()
     with os.fdopen(stdout_fd, "wb") as out:
         out.write(f"{reply.stdout}\n".encode(errors="replace") if reply.stdout else b"")
@@ -64,8 +65,8 @@ def parse_event(document: Any) -> Event:
 
 def _parse_payload(raw: bytes) -> Object:
     try:
-        document = parse(raw.decode("utf-8-sig")) if raw.strip() else {}
-    except (ValueError, RecursionError) as problem:
+        document = load_leniently(raw.decode("utf-8-sig", "replace")) if raw.strip() else {}
+    except ValueError as problem:
         raise PayloadError(f"what stands on stdin is no JSON: {problem}") from None
     if type(document) is not dict:
         raise PayloadError("what stands on stdin is no JSON object")

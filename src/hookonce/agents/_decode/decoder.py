@@ -27,8 +27,9 @@ def decode(
     *,
     id: str | None = None,  # noqa: A002  the noun's own field name
     received: str | None = None,
+    is_certain: bool = False,
 ) -> Event:
-    """Decode a native payload into an Event. `event` is the caller's hint; the payload's own event name wins.
+    """Decode a native payload into an Event. `event` is a hint, and the payload's own name wins, unless it is certain.
 
     Without an `id` the event gets the one that `translate` gives the first such payload of a stream.
     """
@@ -36,7 +37,7 @@ def decode(
         raise PayloadError(f"expected a JSON object, got {_json_type_name(payload)}")
     facts, data = _extract_facts(agent, payload, event)
     fact = facts.get
-    native = fact("event")
+    native = event if is_certain else fact("event")
     if native != event or not native:
         native = _resolve_event_name(agent, native, data, event)
     kind = fact("kind") or agent.events.get(native) or normalize(agent, native)

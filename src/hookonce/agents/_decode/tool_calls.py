@@ -4,10 +4,7 @@ from collections.abc import Callable
 from re import Pattern
 from typing import Any
 
-from msgspec import DecodeError
-from msgspec.json import decode as decode_json
-
-from hookonce.base.jsontext import dump
+from hookonce.base.jsontext import NestingError, dump, load_leniently
 from hookonce.errors import PayloadError
 from hookonce.model import Agent, Facts, Object, Result, Tool
 from hookonce.vocabulary.events import TOOL_END_EVENTS
@@ -101,10 +98,12 @@ def as_object(raw: Any) -> Object:
         return {}
     if type(raw) is dict:
         return raw
-    if type(raw) is str and raw[:1] == "{":
+    if type(raw) is str and raw.lstrip()[:1] == "{":
         try:
-            inner = decode_json(raw)
-        except (DecodeError, RecursionError, UnicodeError):
+            inner = load_leniently(raw)
+        except NestingError as problem:
+            raise PayloadError(str(problem)) from None
+        except ValueError:
             inner = None
         if type(inner) is dict:
             return inner

@@ -19,8 +19,7 @@ def _unwrap(payload: Object, event_hint: str | None) -> Object:
         flat |= {"tool": call.get("name"), "input": call.get("args"), "call_id": step}
     if payload.get("error") == "":
         del flat["error"]
-    if event_hint is None:
-        flat["event"] = _recognise(payload) or None
+    flat["event"] = (_recognise(payload) or None) if event_hint is None else event_hint
     return flat
 
 

@@ -6,13 +6,10 @@ from contextlib import suppress
 from shlex import join as shell_join
 from typing import Any
 
-from msgspec import DecodeError
-from msgspec.json import decode as decode_json
-
 from hookonce.agents._config.provider_data import without_keys
 from hookonce.agents._decode import tool_calls
 from hookonce.agents._decode.claude_vocabulary import name_table
-from hookonce.base.jsontext import as_dict, drop_none, dump, select_keys
+from hookonce.base.jsontext import as_dict, drop_none, dump, load_leniently, select_keys
 from hookonce.model import Event, Object, Result, Tool
 from hookonce.vocabulary.tools import WRITE_TOOLS
 
@@ -20,9 +17,9 @@ from hookonce.vocabulary.tools import WRITE_TOOLS
 def list_entries(arguments: Object, *names: str) -> list[Any]:
     """Entries of the first argument that is present: a list, the JSON text of a list, or a single entry."""
     value: Any = next((arguments[name] for name in names if arguments.get(name) is not None), [])
-    if type(value) is str and value[:1] in ("[", "{"):
-        with suppress(DecodeError, RecursionError):
-            value = decode_json(value)
+    if type(value) is str and value.lstrip()[:1] in ("[", "{"):
+        with suppress(ValueError):
+            value = load_leniently(value)
     return value if type(value) is list else [value]
 
 
