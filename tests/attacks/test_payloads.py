@@ -10,6 +10,7 @@ from collections import Counter
 import pytest
 
 from hookonce import agents
+from hookonce.agents._decode.tool_calls import canonical_arguments
 from hookonce.base import paths
 from hookonce.base.jsontext import MAX_NESTING_LEVELS
 from hookonce.dispatch import dispatcher
@@ -268,6 +269,25 @@ def test_an_agent_of_one_s_own_is_told_no_too(nest):
         steps = [agent.tool("shell", {"command": "rm -rf /", "x": more}) for more in ("\ud800", deep)]
         assert ["deny", "deny"] == [step.decision.outcome for step in steps]
         assert "not here" == steps[0].decision.reason
+
+
+SHADOWS = [
+    (name, native, canonical, tool)
+    for name in agents.AGENTS
+    for tool, table in agents.load(name).arguments.items()
+    for native, canonical in table.items()
+    if native != canonical and canonical not in table and tool != "*"
+]
+
+
+@pytest.mark.parametrize(("name", "native", "canonical", "tool"), SHADOWS)
+def test_an_argument_that_a_model_makes_up_is_not_judged_in_the_place_of_the_one_that_counts(name, native, canonical, tool):
+    """
+    Under the canonical name, which the agent itself does not read; before it and behind it.
+    """
+    agent = agents.load(name)
+    for arguments in ({native: MARK, canonical: "harmless"}, {canonical: "harmless", native: MARK}):
+        assert MARK == canonical_arguments(agent, tool, tool, arguments)[canonical]
 
 
 def closed_hooks(line):

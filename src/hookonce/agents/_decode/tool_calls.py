@@ -1,6 +1,6 @@
 """Tool calls: canonical names and arguments, results, batches, and patches in the `*** Begin Patch` form."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from re import Pattern
 from typing import Any
 
@@ -61,15 +61,16 @@ def canonical_arguments(agent: Agent, native: str, name: str, arguments: Object)
     if name.startswith("mcp:"):
         return arguments
     tables = agent.arguments
-    tool_table = tables.get(native) or tables.get(name)
-    shared_table = tables.get("*")
-    if tool_table is None:
-        if shared_table is None:
-            return arguments
-        return {shared_table.get(key, key): value for key, value in arguments.items()}
-    if shared_table is None:
-        return {tool_table.get(key, key): value for key, value in arguments.items()}
-    return {tool_table.get(key) or shared_table.get(key, key): value for key, value in arguments.items()}
+    tool_table: Mapping[str, str] = tables.get(native) or tables.get(name) or {}
+    shared_table: Mapping[str, str] = tables.get("*") or {}
+    if not tool_table and not shared_table:
+        return arguments
+    canonical = {tool_table.get(key) or shared_table.get(key, key): value for key, value in arguments.items()}
+    if len(canonical) == len(arguments):
+        return canonical
+    # Two have one name. The agent uses its own: what a model wrote beside it must not be judged in its place.
+    by_rank = sorted(arguments.items(), key=lambda item: 2 if item[0] in tool_table else item[0] in shared_table)
+    return {tool_table.get(key) or shared_table.get(key, key): value for key, value in by_rank}
 
 
 def native_tool(agent: Agent, tool: Tool, *, own: bool) -> tuple[str, Any]:
