@@ -3,6 +3,11 @@
 import csv
 import io
 import json
+import os
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -16,7 +21,8 @@ from hookonce.store.writer import Writer
 from tests.attacks import hostile
 from tests.attacks.hostile import EVIL, FORGED
 from tests.attacks.terminal import OBEYED, shown
-from tests.cli.command import run
+from tests.cli.command import environment, run
+from tests.shared import ROOT
 
 PAYLOADS = "payloads.jsonl"
 # Every command, as it would meet what somebody hostile has left; {…} stand for files and names of the hostile place.
@@ -159,3 +165,122 @@ def test_no_diff_shows_a_token():
     assert "Zk9Zk9" not in text
     assert "a1B2c3D4" not in text
     assert [line[:1] for line in text.splitlines()] == ["-", "+", "@", "-", "-", "-", "-", "+"]
+
+
+def fifo(path, _home):
+    os.mkfifo(path)
+
+
+def endless(path, _home):
+    path.symlink_to("/dev/zero")
+
+
+def folder(path, _home):
+    path.mkdir()
+
+
+def sparse(path, _home):
+    with path.open("wb") as file:
+        file.truncate(10 << 30)
+
+
+def unreadable(path, _home):
+    path.write_text("{}")
+    path.chmod(0)
+
+
+def dangling(path, home):
+    path.symlink_to(home / "nowhere")
+
+
+def loop(path, _home):
+    path.symlink_to(path)
+
+
+READERS = [
+    ["status"],
+    ["status", "claude-code", "gemini-cli", "codex", "--json"],
+    ["doctor"],
+    ["check", "."],
+    ["trust", "--list"],
+    ["install", "--scope", "project", "--dry-run", "claude-code", "gemini-cli", "cursor", "cline"],
+    ["adopt", "claude-code", "cursor", "--scope", "project", "--dry-run"],
+    ["uninstall", "--scope", "project", "--dry-run", "claude-code", "cursor"],
+    ["purge", "--dry-run"],
+    ["init", "--dry-run"],
+    ["convert", "--from", "claude-code", "--to", "codex", ".claude/settings.json"],
+    ["convert", "--from", "cline", "--to", "hif", ".clinerules/hooks"],
+    ["convert", "--from", "hif", "--to", "codex", ".hookonce/hooks.yaml"],
+    ["check", ".hookonce/hooks.yaml"],
+    ["identify", ".openhook.json"],
+]
+PLANTED = [
+    ".claude/settings.json", ".claude/settings.local.json", ".gemini/settings.json", ".codex/hooks.json", ".cursor/hooks.json", ".clinerules/hooks/PreToolUse",
+    ".hookonce/hooks.yaml", ".hookonce/policy.json", ".openhook.json", ".github/hooks/a.json", ".windsurf/hooks.json", "events.jsonl",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("plant", [fifo, endless, folder, sparse, unreadable, dangling, loop])
+def test_what_is_no_file_neither_hangs_nor_fills_the_memory(tmp_path, plant):
+    """
+    Every file that we read of a clone is one of these: each command ends soon, within 1 GB, and by no fault of ours.
+    """
+    home, project = tmp_path / "home", tmp_path / "home" / "repo"
+    (project / ".git").mkdir(parents=True)
+    for name in PLANTED:
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        plant(project / name, home)
+    with ThreadPoolExecutor(2) as pool:
+        endings = list(pool.map(lambda words: (words, *bounded(home, project, words)), READERS[: -1 if plant is sparse else None]))  # a stream may be long
+
+    for words, code, told in endings:
+        assert code in {0, 1, 3}, (words, code, told)
+        assert "internal error" not in told, (words, told)
+
+
+def bounded(home, project, words):
+    """A command that may take a gigabyte and half a minute."""
+    line = ["bash", "-c", 'ulimit -v 1500000; exec timeout 30 "$@"', "bash", sys.executable, "-m", "hookonce", *words]
+    done = subprocess.run(line, cwd=project, env=environment(HOME=str(home)), input=b"", capture_output=True, check=False)
+    return done.returncode, (done.stdout + done.stderr).decode()
+
+
+OWN_FILES = {
+    "agents/_config/generated_code.py": "of the package",
+    "agents/certificates.py": "of the package",
+    "agents/cline/config.py": "of the package",
+    "base/process_info.py": "of the runtime folder",
+    "base/settings.py": "the settings of the user and of the system",
+    "cli/_ui/consent.py": "of /proc",
+    "client/daemon_endpoints.py": "of our data",
+    "client/installation.py": "of the package",
+    "client/sandbox_home.py": "of a home that we made",
+    "configure/journal.py": "of our data",
+    "daemon/control.py": "of our data",
+    "daemon/dedup_cache.py": "of the runtime folder",
+    "diagnose/self_check.py": "of our data",
+    "dispatch/dedup.py": "of the runtime folder",
+    "dispatch/pause.py": "of our data",
+    "formats/schema.py": "of the package",
+    "handlers/supervise/limits.py": "of /proc",
+    "handlers/supervise/watchdog.py": "of /proc",
+    "modules/conformance/suite.py": "of /proc",
+    "sdk/function_runner.py": "a hook that is trusted, and copied",
+    "sdk/script.py": "the program that runs",
+    "store": "of our data",
+    "testing.py": "what the author of a test names",
+    "trust/approvals.py": "of our data",
+    "trust/pin_store.py": "of our data",
+    "lab": "of a laboratory",
+    "demo": "of the package",
+}
+
+
+def test_files_of_others_are_read_by_one_function():
+    """
+    `read_regular_file`: whoever reads a file in another way says here whose it is.
+    """
+    source = ROOT / "src" / "hookonce"
+    readers = [file.relative_to(source) for file in source.rglob("*.py") if re.search(r"\.read_(bytes|text)\(", file.read_text("utf-8"))]
+
+    assert [] == [str(name) for name in readers if str(name) not in OWN_FILES and name.parts[0] not in OWN_FILES]

@@ -1,7 +1,8 @@
 """Atomic reading and replacement of files: whoever looks sees the old file or the new one, never half.
 
 Many of these files belong to others (agents' configurations), so mode, group and extended attributes stay, links
-out of the home directory are not followed, and an error is one sentence that says why the file was left alone.
+out of the home directory or of a project are not followed, and an error is one sentence that says why the file was
+left alone. Whatever a name of others leads to is read by `read_regular_file`.
 """
 
 import os
@@ -53,6 +54,7 @@ def check_utf8(language: str, text: bytes) -> None:
 PRIVATE_MODE = 0o600
 DEFAULT_MODE = 0o666  # less what the umask takes away
 _TEMP_SUFFIX = ".hookonce"
+_MAX_PATH_STEPS = 1000  # folders and links on the way to a file
 _STALE_TEMP_S = 60  # seconds after which a draft belongs to a writer that was killed
 
 
@@ -60,13 +62,13 @@ def read_file(path: Path) -> bytes | None:
     """The bytes of a file, None if there is none; a file that could never be written back raises FileEditError."""
     with _as_edit_error(path, "read"):
         target = _resolve_target(path)
-        return target.read_bytes() if _stat_replaceable(path, target) else None
+        return read_regular_file(target) if _stat_replaceable(path, target) else None
 
 
 def read_if_readable(path: Path) -> bytes | None:
     """The bytes of a file, None if it is not there or cannot be read."""
     try:
-        return path.read_bytes()
+        return read_regular_file(path)
     except OSError:
         return None
 
@@ -80,7 +82,7 @@ def replace_file(path: Path, new: bytes, *, old: bytes | None = None, mode: int 
     with _as_edit_error(path, "written"):
         target = _resolve_target(path)
         original = _stat_replaceable(path, target)
-        if old is not None and (target.read_bytes() if original else b"") != old:
+        if old is not None and (read_regular_file(target) if original else b"") != old:
             raise FileEditError(f"{path} was changed by somebody else meanwhile; try again")
         target.parent.mkdir(parents=True, exist_ok=True)
         _remove_stale_temps(target)
@@ -134,12 +136,41 @@ def _as_edit_error(path: Path, action: str) -> Iterator[None]:
 
 
 def _resolve_target(path: Path) -> Path:
-    """The file itself. Links are followed inside HOME only: elsewhere a repository could have planted them."""
+    """The file itself. Links are followed inside HOME only, and in no project: a repository could have planted them."""
     plain, real = _absolute(path), Path(os.path.realpath(path))
-    homes = home(), home().resolve()
-    if real == plain or all(any(candidate.is_relative_to(base) for base in homes) for candidate in (plain, real)):
+    if real == plain:
         return real
-    raise FileEditError(f"{path} is a link, or lies behind one, that leads to {real}, outside of your home directory")
+    homes = home(), home().resolve()
+    if not all(any(candidate.is_relative_to(base) for base in homes) for candidate in (plain, real)):
+        way = f"leads to {real}, outside of your home directory"
+    elif (link := _find_planted_link(plain, homes)) is not None:
+        way = f"leads to {real}; {link} may come from a repository, so put a file or a folder in its place"
+    else:
+        return real
+    raise FileEditError(f"{path} is a link, or lies behind one, that {way}")
+
+
+def _find_planted_link(path: Path, homes: tuple[Path, ...]) -> Path | None:
+    """The first link on the way to a file that lies in a project: where we are, or below the mark of a repository."""
+    cwd = Path.cwd()
+    parts, here = list(reversed(path.parts[1:])), Path(path.parts[0])
+    for _ in range(_MAX_PATH_STEPS):
+        if not parts:
+            return None
+        here = _absolute(here / parts.pop())
+        if here.is_symlink():
+            real_parent = Path(os.path.realpath(here.parent))
+            folders = [folder for folder in (real_parent, *real_parent.parents) if folder.is_relative_to(homes[1])]
+            if any(folder == cwd or _is_repository(folder) for folder in folders if folder != homes[1]):
+                return here
+            target = here.readlink()
+            parts += reversed(target.parts[1:] if target.is_absolute() else target.parts)
+            here = Path(target.anchor) if target.is_absolute() else here.parent
+    return path
+
+
+def _is_repository(folder: Path) -> bool:
+    return any(os.path.lexists(folder / name) for name in (".git", ".hg", ".svn", ".jj"))
 
 
 def _stat_replaceable(path: Path, target: Path) -> os.stat_result | None:
@@ -210,7 +241,10 @@ def _sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
-def read_regular_file(path: Path, max_bytes: int) -> bytes:
+MAX_FILE_BYTES = 16 << 20  # of a file of others, unless its reader knows better
+
+
+def read_regular_file(path: Path, max_bytes: int = MAX_FILE_BYTES) -> bytes:
     """The bytes of a regular file of at most `max_bytes`; OSError for anything else that a name can lead to.
 
     A pipe would keep us waiting, and a link to an endless device would fill the memory.

@@ -159,9 +159,9 @@ def _read_lines(stream: BinaryIO, limit: int) -> Iterator[StreamLine]:
         if len(raw) <= limit:
             yield StreamLine(number, raw.removeprefix(_BOM))
             continue
+        yield _oversize_line(number, limit, "line")
         while chunk and not chunk.endswith(b"\n"):  # skip the rest of it without keeping it
             chunk = stream.readline(limit)
-        yield _oversize_line(number, limit, "line")
 
 
 def _oversize_line(number: int, limit: int, unit: str) -> StreamLine:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from hookonce.agents import config_of
-from hookonce.base.files import FileEditError, read_file
+from hookonce.base.files import FileEditError, read_file, read_regular_file
 from hookonce.base.invocation import is_own_entry
 from hookonce.configure.changes import FileChange
 from hookonce.configure.edit import jsonc
@@ -79,6 +79,6 @@ def _innermost_rule(project: Path, rules: Any) -> tuple[Path, str] | None:
 
 def _read_jsonc(path: Path) -> Any:
     try:
-        return jsonc.value_at(path.read_bytes(), ())
+        return jsonc.value_at(read_regular_file(path), ())
     except (OSError, FileEditError):
         return None

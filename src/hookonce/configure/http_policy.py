@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hookonce.agents import http_reply
 from hookonce.base import invocation, settings
-from hookonce.base.files import FileEditError
+from hookonce.base.files import FileEditError, read_regular_file
 from hookonce.client import daemon_endpoints
 from hookonce.client.daemon_endpoints import HttpAddress
 from hookonce.configure import journal
@@ -88,7 +88,7 @@ def drop_unused_address() -> None:
         return
     for path in journal.changed_files():
         with suppress(OSError):
-            if own_address.base.encode() in path.read_bytes():
+            if own_address.base.encode() in read_regular_file(path):
                 return
     daemon_endpoints.remove_http_address()
 
@@ -115,7 +115,7 @@ def _is_allowed(agent: Agent, own_address: HttpAddress, roots: ConfigRoots) -> b
     name, keys = _URL_ALLOWLISTS[agent.name]
     file = resolve_path(roots, name)
     try:
-        allowlist = editor_of(file).value_at(file.read_bytes(), keys, None)
+        allowlist = editor_of(file).value_at(read_regular_file(file), keys, None)
     except (OSError, FileEditError):
         return True
     url = f"{own_address.base}/on/{agent.name}/PreToolUse?via={agent.name}/{SCOPE}"

@@ -7,7 +7,14 @@ from pathlib import Path
 from typing import Literal
 
 from hookonce.agents import config_of
-from hookonce.base.files import DEFAULT_MODE, PRIVATE_MODE, FileEditError, read_file
+from hookonce.base.files import (
+    DEFAULT_MODE,
+    PRIVATE_MODE,
+    FileEditError,
+    read_file,
+    read_if_readable,
+    read_regular_file,
+)
 from hookonce.base.invocation import is_own_entry, unwrap_command
 from hookonce.client.daemon_endpoints import HttpAddress
 from hookonce.configure import http_policy, journal
@@ -123,8 +130,8 @@ def _foreign_scripts(agent: Agent, folder: Path, client: str) -> list[Hook]:
     """Scripts of others in a folder where every event has its file: ours must find names beside them."""
     if not folder.is_dir():
         return []
-    scripts = [path for path in sorted(folder.iterdir()) if path.is_file()]
-    document = {"files": {path.name: path.read_bytes().decode(errors="replace") for path in scripts}}
+    scripts = {path.name: read_if_readable(path) for path in sorted(folder.iterdir())}
+    document = {"files": {name: data.decode(errors="replace") for name, data in scripts.items() if data is not None}}
     hooks, _ = config_of(agent).parse(agent, document)
     return [hook for hook in hooks if not is_own_entry(hook.handler.target, client)]
 
@@ -155,7 +162,7 @@ def _plan_file_removal(agent: Agent, path: Path, client: str, *, unwrap: bool) -
 def _has_entries(agent: Agent, path: Path, client: str) -> tuple[bool, bool]:
     """Whether a file holds entries for this agent, and whether it also holds another's."""
     try:
-        data = path.read_bytes()
+        data = read_regular_file(path)
     except OSError:
         return False, False
     if not any(marker in data for marker in _ENTRY_MARKERS):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from os import environ
-from os.path import isfile
+from os.path import exists, isdir
 from pathlib import Path
 
 from msgspec import Struct
@@ -60,7 +60,7 @@ def config_files(agent: Agent, roots: ConfigRoots) -> Iterator[tuple[str, Path]]
         names = ([config.files[scope]] if scope in config.files else []) + list(config.reads.get(scope, ()))
         for name in names:
             for path in _expand_path(resolve_path(roots, name)):
-                if path not in unique_paths and isfile(path):  # noqa: PTH113  says no in a folder that is closed to us
+                if path not in unique_paths and exists(path) and not isdir(path):  # noqa: PTH110, PTH112  pathlib raises
                     unique_paths.add(path)
                     yield scope, path
 

@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 from hookonce.base import paths
-from hookonce.base.files import list_backups, read_file
+from hookonce.base.files import list_backups, read_file, read_if_readable, read_regular_file
 from hookonce.configure import journal
 from hookonce.configure.changes import FileChange
 from hookonce.configure.locations import ConfigRoots, config_files, target_file
@@ -21,7 +21,7 @@ def plan_restore(agent: Agent, scope: str, roots: ConfigRoots, back: int = 1) ->
         copies = list_backups(path, paths.backups_dir())
         if len(copies) < back:
             continue
-        old, new = read_file(path), copies[-back].read_bytes()
+        old, new = read_file(path), read_regular_file(copies[-back])
         if old != new:
             changes.append(FileChange(path=path, old=old, new=new, agent=agent.name, scope=scope))
     if not changes:
@@ -61,4 +61,4 @@ def delete_data() -> list[Path]:
 def leftover_files() -> list[Path]:
     """Files that we changed and that still name our client: an uninstall of the project they belong to is due."""
     client = str(paths.client_path()).encode()
-    return [path for path in journal.changed_files() if path.is_file() and client in path.read_bytes()]
+    return [path for path in journal.changed_files() if client in (read_if_readable(path) or b"")]

@@ -11,7 +11,7 @@ from msgspec import Struct
 from hookonce import agents
 from hookonce.agents import config_of
 from hookonce.base import invocation
-from hookonce.base.files import FileEditError
+from hookonce.base.files import FileEditError, read_regular_file
 from hookonce.base.invocation import is_own_entry
 from hookonce.client.daemon_endpoints import HttpAddress
 from hookonce.configure import http_policy
@@ -148,7 +148,7 @@ def read_agent_hooks(agent: Agent, roots: ConfigRoots) -> AgentHooks:
     agent_hooks = AgentHooks([], [])
     for scope, path in config_files(agent, roots):
         try:
-            hooks, _ = hooks_in(agent, path, path.read_bytes())
+            hooks, _ = hooks_in(agent, path, read_regular_file(path))
         except FileEditError as problem:
             agent_hooks.problems.append((scope, path, f"{path}: {problem}"))
         except OSError as problem:

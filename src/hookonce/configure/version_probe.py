@@ -11,6 +11,7 @@ from time import monotonic
 from msgspec import DecodeError
 from msgspec.json import decode
 
+from hookonce.base.files import read_regular_file
 from hookonce.base.spawn import kill_group, spawn
 
 _PROBE_TIMEOUT_S = 20.0  # seconds
@@ -57,7 +58,7 @@ def _package_version(program: Path) -> str | None:
     """Reading the package's own file costs nothing; starting the agent costs a second."""
     for folder in program.parents[:4]:
         try:
-            package = decode((folder / "package.json").read_bytes())
+            package = decode(read_regular_file(folder / "package.json"))
         except (OSError, DecodeError):
             continue
         if type(package) is dict and type(package.get("version")) is str and package.get("bin"):

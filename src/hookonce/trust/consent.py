@@ -163,7 +163,7 @@ def hook_digest(agent: Agent, hook: Hook) -> str:
     for word in words:
         file = Path(word).expanduser()
         try:
-            hasher.update(file.read_bytes() if file.is_absolute() and file.is_file() else b"")
+            hasher.update(read_regular_file(file) if file.is_absolute() and file.is_file() else b"")
         except OSError:
             hasher.update(b"not ours to read")
     return hasher.hexdigest()[:16]

@@ -11,6 +11,7 @@ from msgspec import DecodeError, Struct
 from msgspec.json import decode, encode
 
 from hookonce.base import paths
+from hookonce.base.files import read_regular_file
 from hookonce.errors import HookonceError
 from hookonce.model import Hook
 
@@ -26,6 +27,7 @@ class Pin(Struct, frozen=True, kw_only=True):
 
 _PinsByRoot = dict[str, list[Pin]]
 _PINS_FILE = "trust.json"
+_MAX_LINK_BYTES = 1 << 14  # of a file that names a folder of git
 
 
 class PinMismatch(HookonceError):
@@ -53,10 +55,10 @@ def trust_root_of(project: Path) -> str:
 
 def _repository_of_worktree(link: Path) -> str | None:
     """The repository of a worktree that lists it too: whoever wrote the project could name any repository."""
-    gitdir = link.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
+    gitdir = read_regular_file(link, _MAX_LINK_BYTES).decode().removeprefix("gitdir:").strip()
     worktree_dir = Path(os.path.realpath(link.parent / gitdir))
     repository = worktree_dir.parent.parent
-    back_link = (worktree_dir / "gitdir").read_text(encoding="utf-8").strip()
+    back_link = read_regular_file(worktree_dir / "gitdir", _MAX_LINK_BYTES).decode().strip()
     is_listed = worktree_dir.parent.name == "worktrees" and (repository / "HEAD").is_file()
     leads_back = os.path.realpath(worktree_dir / back_link) == os.path.realpath(link)
     return str(repository) if is_listed and leads_back else None

@@ -9,6 +9,7 @@ from pathlib import Path
 from hookonce.agents.transcripts.accumulator import TranscriptAccumulator, TranscriptReader
 from hookonce.agents.transcripts.types import Compaction, ModelCall, SubagentSpawn, ToolCall, UsageTotal
 from hookonce.agents.transcripts.values import as_count, as_dicts, as_identifier, as_time, sum_counts
+from hookonce.base.files import read_regular_file
 from hookonce.base.jsontext import as_dict, load
 from hookonce.model import Object, Subagent, Usage
 
@@ -136,7 +137,7 @@ def _read_spawn(path: Path) -> SubagentSpawn | None:
     if subagent_id is None or not path.name.startswith("agent-"):
         return None
     try:
-        metadata = as_dict(load(path.with_suffix(".meta.json").read_text(encoding="utf-8")))
+        metadata = as_dict(load(read_regular_file(path.with_suffix(".meta.json")).decode()))
     except (OSError, ValueError, RecursionError):
         return None
     kind, call = as_identifier(metadata.get("agentType")), as_identifier(metadata.get("toolUseId"))

@@ -3,16 +3,18 @@
 All raise ArgumentTypeError with a sentence that shows a valid form.
 """
 
+import os
+import stat
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter, _ArgumentGroup, _SubParsersAction
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
-from pathlib import Path
 from re import compile as pattern
 from typing import BinaryIO
 
 from hookonce.base import times
+from hookonce.base.files import MAX_FILE_BYTES
 from hookonce.base.json_stream import MAX_LINE_BYTES
 from hookonce.cli._ui.messages import warn
 from hookonce.errors import HookonceError
@@ -113,11 +115,35 @@ def open_input(name: str) -> Iterator[BinaryIO]:
         yield sys.stdin.buffer
         return
     try:
-        stream = Path(name).open("rb")  # noqa: SIM115  only opening is guarded, not what the caller does
+        stream = open(name, "rb", opener=_open_unblocked)  # noqa: SIM115  only opening is guarded
     except (OSError, ValueError) as problem:
         raise HookonceError(f"cannot read {name}: {getattr(problem, 'strerror', problem)}") from None
     with stream:
         yield stream
+
+
+def _open_unblocked(name: str, flags: int) -> int:
+    """Open what a name leads to; a pipe that nobody writes to is empty, and a device without an end is none to read."""
+    handle = os.open(name, flags | os.O_NONBLOCK | os.O_NOCTTY)
+    if stat.S_ISCHR(os.fstat(handle).st_mode) and not os.isatty(handle) and name != os.devnull:
+        os.close(handle)
+        raise OSError(None, "it is a device")
+    os.set_blocking(handle, True)
+    return handle
+
+
+def read_input(name: str) -> bytes:
+    """Read a whole file, or standard input for `-`, of at most so many bytes as we take from others."""
+    with open_input(name) as stream:
+        return read_bounded(stream, name)
+
+
+def read_bounded(stream: BinaryIO, name: str) -> bytes:
+    """Read what is left of a stream; HookonceError if that is too much."""
+    data = stream.read(MAX_FILE_BYTES + 1)
+    if len(data) > MAX_FILE_BYTES:
+        raise HookonceError(f"cannot read {name}: it has more than {MAX_FILE_BYTES:,} bytes")
+    return data
 
 
 def line_location(name: str, line: int) -> str:

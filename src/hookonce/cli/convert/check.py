@@ -5,7 +5,7 @@ from pathlib import Path
 
 from hookonce.base.json_stream import StreamLine, read_documents
 from hookonce.base.jsontext import dump
-from hookonce.cli._ui.arguments import add_flag, add_max_line_option, open_input
+from hookonce.cli._ui.arguments import add_flag, add_max_line_option, open_input, read_bounded
 from hookonce.cli._ui.messages import pluralize, print_result, warn
 from hookonce.diagnose.document_check import DOCUMENT_CHECKS, CheckReport, DocumentProblem, check_documents
 from hookonce.diagnose.project_check import check_folder
@@ -55,7 +55,7 @@ def _check_file(name: str, options: Namespace, source: str | None) -> CheckRepor
         return check_folder(Path(name), strict=options.strict)
     with open_input(name) as stream:
         is_yaml = name.endswith((".yaml", ".yml"))
-        yaml_lines = [StreamLine(1, dump(parse_document(stream.read())))] if is_yaml else []
+        yaml_lines = [StreamLine(1, dump(parse_document(read_bounded(stream, name))))] if is_yaml else []
         lines = yaml_lines or read_documents(stream, options.max_line)
         return check_documents(name, lines, strict=options.strict, source=source)
 

@@ -9,9 +9,10 @@ from msgspec.json import format as pretty
 from hookonce import agents
 from hookonce.agents import config_of
 from hookonce.base import paths
+from hookonce.base.files import replace_file
 from hookonce.base.jsontext import dump
 from hookonce.cli import EXIT_GAPS
-from hookonce.cli._ui.arguments import add_flag, open_input
+from hookonce.cli._ui.arguments import add_flag, read_input
 from hookonce.cli._ui.messages import pluralize, warn
 from hookonce.client.installation import UnusableInstallError, install_client
 from hookonce.configure.edit import jsonc, toml
@@ -89,9 +90,8 @@ def _read_document(name: str, source: Agent | None) -> Json:
     code = source is not None and config_of(source).language == "code"
     if code and path.is_dir():
         files = [file for file in sorted(path.iterdir()) if file.is_file()]
-        return {"files": {file.name: file.read_bytes().decode(errors="replace") for file in files}}
-    with open_input(name) as stream:
-        raw = stream.read()
+        return {"files": {file.name: read_input(str(file)).decode(errors="replace") for file in files}}
+    raw = read_input(name)
     if source is None:
         return parse_document(raw)
     if code:
@@ -124,8 +124,7 @@ def _write_files(folder: Path, files: dict[str, str], mode: int) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
-            (folder / name).write_text(text, encoding="utf-8")
-            (folder / name).chmod(mode)
+            replace_file(folder / name, text.encode(), mode=mode)
             print(folder / name)
     except OSError as problem:
         raise HookonceError(f"cannot write to {folder}: {problem.strerror}") from None
@@ -153,10 +152,7 @@ def _write_file(path: str, data: bytes) -> None:
 def _read_side_file(options: Namespace) -> Json:
     if not options.side or options.source == MANIFEST or not Path(options.side).exists():
         return None
-    try:
-        return jsonc.value_at(Path(options.side).read_bytes(), ())
-    except OSError as problem:
-        raise HookonceError(f"cannot read {options.side}: {problem.strerror}") from None
+    return jsonc.value_at(read_input(options.side), ())
 
 
 def _hook_index(where: str) -> int | None:
