@@ -48,6 +48,7 @@ def _header() -> str:
         "// client/python/launch.py and the agents' tables, and never changed by hand.",
         "",
         f"#define DATA_SUBDIR {_quote(rule.DATA_SUBDIR)}",
+        f"#define CLIENT_SUBDIR {_quote(rule.CLIENT_SUBDIR)}",
         f"#define FALLBACK_SUBDIR {_quote(rule.FALLBACK_SUBDIR)}",
         f"#define FNV_OFFSET UINT64_C({rule.FNV_OFFSET:#X})".replace("0X", "0x"),
         f"#define FNV_PRIME UINT64_C({rule.FNV_PRIME:#X})".replace("0X", "0x"),

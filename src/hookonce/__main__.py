@@ -180,12 +180,12 @@ def _report_exception(problem: Exception, words: list[str]) -> int:
 
 def _report_internal_error(problem: BaseException, words: list[str]) -> int:
     """Our own fault: the trace goes to the log, its place to the user."""
-    from hookonce.base.paths import log_path
+    from hookonce.base import paths
     from hookonce.secrets.log import format_entry, format_trace
 
-    log_file = log_path()
+    log_file = paths.log_path()
     try:
-        log_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        paths.make_private_dir(log_file.parent)
         with open(log_file, "ab", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
             file.write(format_entry(f"hookonce {__version__} {' '.join(words[:1])}\n{format_trace(problem)}"))
         log_note = f"the trace is in {log_file}"

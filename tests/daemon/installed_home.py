@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from hookonce.base import ids, wire
+from hookonce.base import ids, paths, wire
 from hookonce.base.runtime_dir import find_runtime_dir
+from hookonce.client.daemon_endpoints import with_address
 from hookonce.daemon import connection
 from hookonce.trust.consent import list_proposals, trust_proposals
 from tests.handlers.processes import eventually, running
@@ -35,7 +36,7 @@ class Home:
         self.cold_env = {**self.env, "HOOKONCE_COLD": "1"}
         self.where = home / "where"
         self.where.mkdir()
-        self.bin.mkdir(parents=True)
+        paths.make_private_dir(self.bin)
         for file in client.iterdir():
             (self.bin / file.name).write_bytes(file.read_bytes())
         self.client.chmod(0o755)
@@ -131,7 +132,7 @@ class Home:
         """A line to the daemon."""
         line = socket.socket(socket.AF_UNIX)
         try:
-            line.connect(str(self.socket))
+            with_address(str(self.socket), line.connect)
         except OSError:
             line.close()
             raise

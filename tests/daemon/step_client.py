@@ -25,7 +25,8 @@ def step(caller):
 def main(place, file, *cold):
     """The whole life of a caller."""
     with socket.socket(socket.AF_UNIX) as line, open(file, "rb") as frame:  # noqa: PTH123
-        line.connect(place)
+        os.chdir(os.path.dirname(place))  # noqa: PTH120
+        line.connect(os.path.basename(place))  # noqa: PTH119
         line.sendall(frame.read())
         sys.stdin.readline()
     sys.stdin.readline()

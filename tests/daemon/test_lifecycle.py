@@ -10,6 +10,7 @@ from functools import partial
 
 import pytest
 
+from hookonce.client.daemon_endpoints import with_address
 from hookonce.dispatch.fail_mode import FAIL_CLOSED_REASON
 from hookonce.store import database
 from hookonce.store.spool import files
@@ -77,7 +78,7 @@ def test_a_socket_that_somebody_left_behind_keeps_nobody_away(refusing):
     It is replaced, and calls are answered meanwhile.
     """
     with socket.socket(socket.AF_UNIX) as old:
-        old.bind(str(refusing.socket))
+        with_address(str(refusing.socket), old.bind)
 
     assert is_right(refusing)
     assert remains_one(refusing)
@@ -90,7 +91,7 @@ def test_a_socket_that_was_replaced_by_another_daemons_is_left_alone(refusing):
     pid = refusing.warm()["pid"]
     refusing.socket.unlink()
     with socket.socket(socket.AF_UNIX) as new:
-        new.bind(str(refusing.socket))
+        with_address(str(refusing.socket), new.bind)
         inode = refusing.socket.stat().st_ino
 
         assert eventually(lambda: pid not in refusing.daemons(), 30)

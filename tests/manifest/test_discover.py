@@ -118,7 +118,7 @@ def test_a_broken_file_of_the_user_hides_no_hook_of_the_system(home, tmp_path):
         (["r/.git/HEAD"], "r/a/b", "r"),
         (["r/.git/HEAD", "r/a/.openhook.json", "r/a/.hookonce/hooks.json"], "r/a/b", "r"),
         (["r/.git/HEAD", "r/a/.git/HEAD"], "r/a/b", "r/a"),
-        (["r/.git"], "r/a", "r"),
+        (["r/.git"], "r/a", "r/a"),
         (["r/.git/nothing"], "r/a", "r/a"),
         (["r/.git/HEAD", "r/a/.git/nothing"], "r/a", "r"),
         (["r/.openhook.json"], "r/a/b", "r"),

@@ -16,7 +16,7 @@ from secrets import token_hex
 from time import time
 from typing import NoReturn
 
-from hookonce.base.paths import home
+from hookonce.base.paths import config_dir, data_dir, home, make_private_dir
 from hookonce.base.spawn import write_all
 from hookonce.errors import HookonceError
 
@@ -84,6 +84,8 @@ def replace_file(path: Path, new: bytes, *, old: bytes | None = None, mode: int 
         original = _stat_replaceable(path, target)
         if old is not None and (read_regular_file(target) if original else b"") != old:
             raise FileEditError(f"{path} was changed by somebody else meanwhile; try again")
+        if target.is_relative_to(data_dir()) or target.is_relative_to(config_dir()):
+            make_private_dir(target.parent)
         target.parent.mkdir(parents=True, exist_ok=True)
         _remove_stale_temps(target)
         _write_atomically(target, new, PRIVATE_MODE if original else mode, original)
@@ -104,7 +106,7 @@ def backup_file(path: Path, folder: Path, now: datetime) -> Path | None:
     if data is None:
         return None
     with _as_edit_error(path, "copied"):
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private_dir(folder)
         shelf = _backup_folder(path, folder)
         shelf.mkdir(parents=True, exist_ok=True)
         copy = shelf / now.astimezone(UTC).strftime("%Y%m%dT%H%M%S.%fZ")

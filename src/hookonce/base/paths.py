@@ -4,10 +4,21 @@ import os
 from functools import cache, lru_cache
 from pathlib import Path
 
+from hookonce.base.runtime_location import home_of_client
+
+_REPOSITORY_FOLDERS = (".git", ".hg", ".jj", ".svn")
+_home_of_call: list[Path] = []  # of the process that answers a call; empty in commands that a person types
+
 
 def home() -> Path:
-    """The user's home: of the password database, unless HOME names another directory that is ours."""
-    return _home(os.environ.get("HOME", ""), os.getuid())
+    """The user's home: for a call that of its client; else of the password database, or another that HOME names."""
+    return _home_of_call[0] if _home_of_call else _home(os.environ.get("HOME", ""), os.getuid())
+
+
+def use_client_home(client_dir: str) -> None:
+    """Use the home in which the client of a call lies, else the account's: HOME is what the caller says."""
+    uid = os.getuid()
+    _home_of_call[:] = [Path(home_of_client(client_dir, uid) or _home_of_user(uid))]
 
 
 @lru_cache(maxsize=8)
@@ -21,12 +32,14 @@ def _is_own_home(path: str, user: int) -> bool:
         is_own = os.path.isabs(path) and os.stat(path).st_uid == user  # noqa: PTH116, PTH117  asked at every call
     except (OSError, ValueError):
         return False
-    return is_own and (path == _home_of_user(user) or not _is_in_repository(path))
+    return is_own and (path == _home_of_user(user) or not (_is_in_repository(path) or path.startswith("/proc/")))
 
 
 @cache
 def _is_in_repository(path: str) -> bool:
-    return any(os.path.lexists(folder / ".git") for folder in (Path(path), *Path(path).parents))
+    real_path = Path(os.path.realpath(path))
+    folders = (real_path, *real_path.parents)
+    return any(os.path.lexists(folder / name) for folder in folders for name in _REPOSITORY_FOLDERS)
 
 
 @cache
@@ -73,3 +86,9 @@ def log_path() -> Path:
 def pause_path() -> Path:
     """The file that says until when hooks are paused."""
     return _subpath(data_dir(), "paused-until")
+
+
+def make_private_dir(path: Path) -> None:
+    """Make a folder of ours, and each missing one above it, for us alone: whatever the umask is."""
+    for folder in reversed([folder for folder in (path, *path.parents) if not folder.is_dir()]):
+        folder.mkdir(mode=0o700, exist_ok=True)

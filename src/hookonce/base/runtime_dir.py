@@ -12,7 +12,7 @@ from shutil import rmtree
 from time import time
 
 from hookonce.base import paths
-from hookonce.base.runtime_location import is_private_dir, runtime_dir_name, runtime_locations
+from hookonce.base.runtime_location import DATA_SUBDIR, is_private_dir, runtime_dir_name, runtime_locations
 from hookonce.errors import HookonceError
 
 _MAX_AGE_S = {
@@ -49,7 +49,8 @@ def candidate_dirs(home: Path, data_dir: Path) -> list[Path]:
 
 @lru_cache(maxsize=8)
 def _candidate_dirs(home: Path, data_dir: Path, uid: int) -> list[tuple[str, str]]:
-    name = runtime_dir_name(bytes(home), bytes(data_dir))
+    real_home = os.path.realpath(home)  # which is what the client knows of it
+    name = runtime_dir_name(os.fsencode(real_home), os.fsencode(f"{real_home.rstrip('/')}/{DATA_SUBDIR}"))
     return [(location, f"{location}/{name}") for location in runtime_locations(uid, str(data_dir))]
 
 
@@ -59,7 +60,7 @@ _cached_path = lru_cache(maxsize=8)(Path)  # made anew it costs more than all th
 def _ensure_private(path: str, uid: int, data_dir: Path | None = None) -> bool:
     with suppress(OSError):  # another process may have been faster: what lies there now decides
         if data_dir is not None and path.startswith(f"{data_dir}/"):
-            data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+            paths.make_private_dir(data_dir)
         os.mkdir(path, 0o700)  # noqa: PTH102  as texts; every call asks for it
     return is_private_dir(path, uid)
 

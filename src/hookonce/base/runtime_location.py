@@ -1,18 +1,21 @@
 """Rule by which the runtime directory of a home is found, for every client and for the daemon.
 
 The native client has the same constants from `client/native/generated.h`. Nothing is imported here that costs time,
-because the Python client uses it too. No environment variable but HOME counts: a repository can set variables, and
-whoever moves this directory begins every count anew.
+because the Python client uses it too. No environment variable counts, not even HOME: a repository can set variables.
+No folder counts that others write to, like /tmp: a sandbox lets its commands write there, and whoever replaces our
+socket answers in our place.
 """
 
 import os
 import stat
 
 DATA_SUBDIR = ".local/share/hookonce"  # below the home
-SHARED_LOCATIONS = ("/run/user/%d/hookonce", "/tmp/hookonce-%d")  # noqa: S108  it must be ours alone; %d is the user
+SHARED_LOCATIONS = ("/run/user/%d/hookonce",)  # %d is the user
+CLIENT_SUBDIR = f"{DATA_SUBDIR}/bin"
 FALLBACK_SUBDIR = "run"  # below our data, where nobody else can be faster to take it
 FNV_OFFSET, FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3  # of FNV-1a, 64 bits
 GROUP_OTHER_MODE = 0o077
+_MAX_ADDRESS_BYTES = 100  # that every system takes; a longer one goes through a descriptor of its folder
 
 
 def runtime_dir_name(home: bytes, data_dir: bytes) -> str:
@@ -26,6 +29,21 @@ def runtime_dir_name(home: bytes, data_dir: bytes) -> str:
 def runtime_locations(uid: int, data_dir: str) -> list[str]:
     """Directories in which the runtime directory may lie; the first counts that is ours alone."""
     return [*(location % uid for location in SHARED_LOCATIONS), f"{data_dir}/{FALLBACK_SUBDIR}"]
+
+
+def home_of_client(client_dir: str, uid: int) -> str | None:
+    """The home for which a client was installed, if its folder is ours alone; else None."""
+    home, subdir, rest = os.path.realpath(client_dir).rpartition(f"/{CLIENT_SUBDIR}")
+    return (home or "/") if subdir and not rest and is_private_dir(client_dir, uid) else None
+
+
+def open_socket_address(socket_path: str) -> tuple[str, int]:
+    """An address for a socket, however long its path is, and the descriptor to close after its use; -1 for none."""
+    if len(os.fsencode(socket_path)) <= _MAX_ADDRESS_BYTES:
+        return socket_path, -1
+    folder, _, name = socket_path.rpartition("/")
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    return f"/proc/self/fd/{fd}/{name}", fd
 
 
 def is_private_dir(path: str, uid: int) -> bool:

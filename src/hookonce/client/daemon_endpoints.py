@@ -3,7 +3,9 @@
 The HTTP address is saved, so that what agents have in their configuration files stays valid.
 """
 
+import os
 import socket
+from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 from secrets import randbelow, token_urlsafe
@@ -15,6 +17,7 @@ from msgspec.json import decode, encode
 from hookonce.base import paths, wire
 from hookonce.base.jsontext import load
 from hookonce.base.runtime_dir import NoRuntimeDirError, find_runtime_dir, write_atomic
+from hookonce.base.runtime_location import open_socket_address
 from hookonce.model import Object
 
 STATUS = b"status"  # in the place of the protocol's version: a question about the daemon itself
@@ -37,7 +40,7 @@ def query_status(
     with suppress(OSError, ValueError, NoRuntimeDirError), socket.socket(socket.AF_UNIX) as connection:
         deadline = monotonic() + timeout_s
         connection.settimeout(timeout_s)
-        connection.connect(str(socket_file or socket_path()))
+        with_address(str(socket_file or socket_path()), connection.connect)
         connection.sendall(wire.encode_frame([STATUS, command, *[b""] * (wire.FIELD_COUNT - 2)]))
         data = b""
         while chunk := _receive_chunk(connection, deadline):
@@ -46,6 +49,16 @@ def query_status(
         report: Object = load(reply[3].decode())
         return report
     return None
+
+
+def with_address(path: str, use: Callable[[str], object]) -> None:
+    """Connect or bind a socket at a path, however long it is."""
+    address, fd = open_socket_address(path)
+    try:
+        use(address)
+    finally:
+        if fd >= 0:
+            os.close(fd)
 
 
 def describe_orphan() -> str | None:
@@ -116,7 +129,7 @@ def is_port_free(port: int) -> bool:
 
 def save_http_address(address: HttpAddress) -> None:
     """Save the address: the daemon listens there from now on."""
-    _http_address_file().parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    paths.make_private_dir(_http_address_file().parent)
     write_atomic(_http_address_file(), encode(address))
 
 

@@ -44,6 +44,9 @@ def install_client(report: ReportFunction | None = None) -> Path:
             raise UnusableInstallError(f"{alteration}. {_REPAIR_HINT}")
         log.write(f"client: {alteration}; replaced")
         report(f"{alteration}; it was replaced")
+    paths.make_private_dir(paths.client_path().parent)
+    for folder in (paths.data_dir(), paths.client_path().parent):  # older versions have left that to the umask
+        folder.chmod(0o700)
     for path, (data, mode) in _expected_files().items():
         if read_file(path) != data:
             replace_file(path, data, mode=mode)

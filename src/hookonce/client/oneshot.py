@@ -52,8 +52,9 @@ def answer_frame(folder: str, frame: bytes, caller: int, slot: int | None = None
     silence = lookup.answer_silently(folder, frame)
     if silence is not None:
         wire.write_best_effort(1, silence)
-        _fork_recorder(frame)
+        _fork_recorder(folder, frame)
         return 0
+    _use_client_home(folder)
     fields = wire.decode_fields(frame)
     call = _OneshotCall(os.fsdecode(fields[3]).split("\0")[:-1], caller, _CALLER_STDERR_FD, slot)
     return _answer_call(call, fields[2].decode("ascii"), _parse_environment(fields[4]), fields[7])
@@ -99,7 +100,13 @@ def _remove_claim(call_id: str) -> None:
         pass
 
 
-def _fork_recorder(frame: bytes) -> None:
+def _use_client_home(folder: str) -> None:
+    from hookonce.base import paths  # most calls do without
+
+    paths.use_client_home(folder)
+
+
+def _fork_recorder(folder: str, frame: bytes) -> None:
     """Record the call in a forked background process, after its answer."""
     if os.fork():
         return
@@ -109,6 +116,7 @@ def _fork_recorder(frame: bytes) -> None:
         for fd in range(_CALLER_STDERR_FD + 2):
             os.dup2(devnull, fd)
         os.nice(_BACKGROUND_NICENESS)
+        _use_client_home(folder)
         _record_call(frame)
     finally:
         os._exit(0)

@@ -7,8 +7,10 @@ def main(folder: str) -> int:
     """Read the package's path from the file beside the client, then run the daemon."""
     with open(f"{folder}/interpreter", encoding="utf-8") as file:  # noqa: PTH123  before all imports
         sys.path[:0] = file.read().splitlines()[2:]
+    from hookonce.base.paths import use_client_home
     from hookonce.daemon.lifecycle import serve
 
+    use_client_home(folder)
     return serve()
 
 

@@ -1,4 +1,4 @@
-"""Client connection on the Unix socket: frames, request parsing, and the peer's credentials and confinement.
+"""Client connection on the Unix socket: frames, request parsing, and the peer's credentials and isolation.
 
 A confined caller (seccomp, no_new_privs, other namespaces) must not have its hooks run outside of its confinement.
 """
@@ -6,8 +6,9 @@ A confined caller (seccomp, no_new_privs, other namespaces) must not have its ho
 import os
 import socket
 from collections.abc import Callable, ItemsView, Iterator, Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from os import fsdecode
+from os.path import lexists
 from struct import Struct as Packed
 
 from msgspec import Struct
@@ -19,6 +20,9 @@ from hookonce.daemon.stream import BufferedStream
 
 _UCRED_STRUCT = Packed("3i")
 _CONFINEMENT_FIELDS = (b"NoNewPrivs:\t", b"Seccomp:\t", b"Seccomp_filters:\t")
+_NAMESPACES = [
+    name for name in ("cgroup", "ipc", "mnt", "net", "pid", "time", "user", "uts") if lexists(f"/proc/self/ns/{name}")
+]
 _STRICTEST_CONFINEMENT = (1 << 16,)  # more than any process is
 
 
@@ -45,18 +49,40 @@ def namespaces_of(pid: int | str = "self") -> bytes:
         return b""
 
 
-def confinement_of(pid: int | str = "self") -> tuple[int, ...]:
-    """Confinement of a process as numbers that only grow; of one that is gone, the maximum."""
+def isolation_of(pid: int | str = "self") -> bytes:
+    """Isolation of a process: capabilities, confinement, namespaces and label; nothing of one that is gone."""
     try:
-        fd = os.open(f"/proc/{pid}/status", os.O_RDONLY | os.O_CLOEXEC)
+        status = _read_proc_file(f"/proc/{pid}/status")
+        namespaces = "".join([os.readlink(f"/proc/{pid}/ns/{name}") for name in _NAMESPACES])  # noqa: PTH115
+        label = _read_proc_file(f"/proc/{pid}/attr/current") if _has_labels() else b""
     except OSError:
-        return _STRICTEST_CONFINEMENT if os.path.isdir("/proc/self") else ()  # noqa: PTH112
+        return b""
+    return status[status.find(b"\nCapInh:") : status.find(b"\nSpeculation")] + b"\n" + namespaces.encode() + label
+
+
+@cache
+def _has_labels() -> bool:
+    """Whether a security module labels processes."""
     try:
-        text = os.read(fd, 8192)
+        return bool(_read_proc_file("/proc/self/attr/current"))
+    except OSError:
+        return False
+
+
+def confinement_of(isolation: bytes) -> tuple[int, ...]:
+    """Confinement as numbers that only grow; of a process that is gone, the maximum."""
+    if not isolation:
+        return _STRICTEST_CONFINEMENT
+    values = [isolation.partition(name)[2].partition(b"\n")[0] for name in _CONFINEMENT_FIELDS]
+    return tuple([int(value or b"0") for value in values])
+
+
+def _read_proc_file(path: str) -> bytes:
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return os.read(fd, 8192)
     finally:
         os.close(fd)
-    values = [text.partition(value)[2].partition(b"\n")[0] for value in _CONFINEMENT_FIELDS]
-    return tuple([int(value or b"0") for value in values])
 
 
 class ClientRequest(Struct, frozen=True, kw_only=True):

@@ -3,6 +3,7 @@
 import gc
 import os
 import signal
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from fcntl import LOCK_EX, LOCK_NB, flock
@@ -84,7 +85,7 @@ def _find_obstacle() -> str | None:
 
     if limits.has_low_limits():
         return "whoever called has limits that not everybody should have; the next one may start it"
-    if len(bytes(daemon_socket_path())) > _MAX_SOCKET_PATH_BYTES:
+    if sys.platform != "linux" and len(bytes(daemon_socket_path())) > _MAX_SOCKET_PATH_BYTES:
         return f"{daemon_socket_path()} is too long for a socket; agents are answered without a daemon, more slowly"
     return None
 

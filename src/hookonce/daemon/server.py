@@ -18,7 +18,7 @@ from hookonce.base import build_id, paths, runtime_dir, wire
 from hookonce.base.event_loop import EventLoop
 from hookonce.base.jsontext import dump
 from hookonce.base.process_info import LongLivedRegistry
-from hookonce.client.daemon_endpoints import FLUSH, STATUS
+from hookonce.client.daemon_endpoints import FLUSH, STATUS, with_address
 from hookonce.daemon import connection
 from hookonce.daemon.connection import ClientConnection
 from hookonce.daemon.dedup_cache import DedupCache
@@ -80,7 +80,7 @@ class Daemon:
         self.store_writer.connect_sessions(self.tailer, self.reaper.handle_stored, self.tailer.read_before_close)
         self.denied_files = DeniedFileWatcher(self.loop, self.store_writer, self.journal)
         self._stamps: Stamps = []  # of the manifests, when the last call came
-        self._isolation = (connection.namespaces_of(), connection.confinement_of())
+        self._namespaces, self._isolation = connection.namespaces_of(), connection.isolation_of()
         self._started_at, self.last_call_at, self._last_sweep_at = monotonic(), monotonic(), 0.0
         self.answered_count, self.active_calls, self._last_gc_count, self._is_stopping = 0, 0, 0, False
         listener = _open_listener(socket_path)
@@ -162,10 +162,14 @@ class Daemon:
             return False
 
     def _accept(self, sock: socket.socket) -> None:
-        ClientConnection(self.loop, sock, self._handle_frame).handle_ready()
+        client = ClientConnection(self.loop, sock, self._handle_frame)
+        if any(connection.confinement_of(self._isolation)):
+            client.notify_close(self.stop)  # who says nothing is not confined as we are, and does not believe us
+        client.handle_ready()
 
     def _handle_frame(self, client: ClientConnection, frame: bytes) -> None:
         """Handle one whole frame: status query, call, or a client that has to answer without the daemon."""
+        client.notify_close(None)
         try:
             fields = wire.decode_fields(frame)
             pid, user = connection.peer_credentials(client.socket)
@@ -175,7 +179,7 @@ class Daemon:
                 self._flush_then(lambda: self._send_status(client), monotonic() + _FLUSH_TIMEOUT_S)
             elif fields[0] == STATUS:
                 self._send_status(client)
-            elif fields[0] != wire.VERSION or fields[8] != self._isolation[0] or not self._accepts_build(fields[1]):
+            elif fields[0] != wire.VERSION or fields[8] != self._namespaces or not self._accepts_build(fields[1]):
                 client.send(wire.encode_reply(wire.COLD, 0), last=True)
             else:
                 self._answer_call(client, fields, pid)
@@ -221,15 +225,17 @@ class Daemon:
         return False
 
     def _has_same_isolation(self, pid: int) -> bool:
-        """Whether the caller has the same namespaces and confinement, so that its hooks may run here.
+        """Whether the caller has the same namespaces, rights and confinement, so that its hooks may run here.
 
         The frame's own word is not enough. A call that no hook concerns needs no such check (docs/adr/0016).
         """
-        namespaces, own_confinement = self._isolation
-        peer_confinement = connection.confinement_of(pid)
+        isolation = connection.isolation_of(pid)
+        if isolation == self._isolation:
+            return True
+        peer_confinement, own_confinement = map(connection.confinement_of, (isolation, self._isolation))
         if peer_confinement != own_confinement and all(map(le, peer_confinement, own_confinement)):
             self.stop()  # whoever started us was confined, and others need not suffer for it
-        return peer_confinement == own_confinement and connection.namespaces_of(pid) == namespaces
+        return False
 
     def _answer_call(self, client: ClientConnection, fields: list[bytes], pid: int) -> None:
         self.last_call_at = monotonic()
@@ -263,7 +269,7 @@ def _open_listener(socket_path: Path) -> socket.socket:
     listener = socket.socket(socket.AF_UNIX)
     old_umask = os.umask(0o077)
     try:
-        listener.bind(str(socket_path))
+        with_address(str(socket_path), listener.bind)
     finally:
         os.umask(old_umask)
     listener.listen(1024)

@@ -5,12 +5,14 @@ manifest above the project's cannot be used, its last good version goes on; a pr
 runs there is what somebody has agreed to, as it is now.
 """
 
+import os
 from contextlib import suppress
 from functools import lru_cache, partial
 from hashlib import sha256
 from os import F_OK, access
-from os.path import isfile
+from os.path import dirname, isfile, join, realpath
 from pathlib import Path
+from stat import S_ISREG
 from typing import Literal
 
 from msgspec import Struct
@@ -28,6 +30,7 @@ MANIFEST_NAMES = ("hooks.json", "hooks.yaml", "hooks.yml")
 OPENHOOK_FILE = ".openhook.json"
 _PROJECT_FILES = (OPENHOOK_FILE, *(f"{PROJECT_FOLDER}/{name}" for name in MANIFEST_NAMES))
 _MAX_MANIFEST_BYTES = 1 << 20  # bytes of a file of hooks
+_MAX_GIT_FILE_BYTES = 1 << 13  # bytes of a `.git` that is a file
 
 
 class ManifestSource(Struct, frozen=True, kw_only=True):
@@ -93,18 +96,49 @@ def has_safe_owner(path: Path, scope: Scope) -> bool:
 
 
 def find_project(cwd: Path | str) -> Path:
-    """The project around a directory: its repository; without one the nearest folder with hooks, else itself."""
+    """The project around a directory: its repository; without one the nearest folder with hooks, else itself.
+
+    A link into a project is a place in it.
+    """
     folders = _ancestors(str(cwd))
     with suppress(ValueError):  # NUL or half a character: nothing lies there
+        folders = _ancestors(_resolve_folder(str(cwd)))
         for folder in folders:  # the repository first: hooks further in must not take the place of those at its root
-            git = f"{folder}/.git"
-            if access(git, F_OK) and (isfile(f"{git}/HEAD") or isfile(git)):  # noqa: PTH113  pathlib raises
+            if access(f"{folder}/.git", F_OK) and _is_repository(f"{folder}/.git"):
                 return _cached_path(folder)
         for folder in folders:
             is_candidate = access(f"{folder}/{OPENHOOK_FILE}", F_OK) or access(f"{folder}/{PROJECT_FOLDER}", F_OK)
             if is_candidate and any(isfile(f"{folder}/{name}") for name in _PROJECT_FILES):  # noqa: PTH113
                 return _cached_path(folder)
     return _cached_path(folders[0])
+
+
+def _resolve_folder(folder: str) -> str:
+    """The folder behind links; the kernel knows it in fewer steps than Python finds it."""
+    try:
+        fd = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    except (OSError, AttributeError):
+        return realpath(folder)
+    try:
+        path = os.readlink(f"/proc/self/fd/{fd}")  # noqa: PTH115
+    except OSError:
+        path = ""
+    finally:
+        os.close(fd)
+    return realpath(folder) if path.endswith(" (deleted)") or not path else path
+
+
+def _is_repository(git: str) -> bool:
+    """Whether `.git` is a real repository's, or names one, and is ours or root's: others must not end a project."""
+    try:
+        status = os.stat(git)  # noqa: PTH116  as texts; somebody waits
+        if S_ISREG(status.st_mode):
+            word, _, path = read_regular_file(Path(git), _MAX_GIT_FILE_BYTES).decode().strip().partition(" ")
+            git = join(dirname(git), path) if word == "gitdir:" else ""  # noqa: PTH118, PTH120
+            status = os.stat(git)  # noqa: PTH116
+        return status.st_uid in {0, os.getuid()} and isfile(f"{git}/HEAD")  # noqa: PTH113
+    except (OSError, ValueError):
+        return False
 
 
 _cached_path = lru_cache(maxsize=256)(Path)  # building a Path costs more than all the disk lookups around it

@@ -16,7 +16,7 @@ def write(text: str, output: bytes = b"") -> None:
     """Append a line, and optionally a hook's output; failures are ignored."""
     with suppress(Exception):  # whatever is wrong here, somebody waits for something more important
         log_path = paths.log_path()
-        log_path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        paths.make_private_dir(log_path.parent)
         handle = os.open(log_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         with os.fdopen(handle, "ab", buffering=0) as log_file:
             if os.fstat(handle).st_size > _ROTATE_BYTES:

@@ -136,7 +136,7 @@ def _registry_file() -> Path:
 
 
 def _register_file(identity: str) -> None:
-    _registry_file().parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    paths.make_private_dir(_registry_file().parent)
     handle = os.open(_registry_file(), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     with os.fdopen(handle, "ab", buffering=0) as file:
         file.write(f"{identity}\n".encode())

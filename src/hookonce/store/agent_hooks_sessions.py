@@ -30,7 +30,7 @@ def remember_log(agent: str, session: str, log_path: str) -> None:
     session_hash = _session_hash(agent, session)
     if _load_logs(sessions_file()).get(session_hash) == log_path:
         return
-    sessions_file().parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    paths.make_private_dir(sessions_file().parent)
     handle = os.open(sessions_file(), os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     with os.fdopen(handle, "a+b", buffering=0) as file:
         flock(handle, LOCK_EX)

@@ -28,7 +28,7 @@ def connect_writer(
 ) -> Connection:
     """A connection for a writer; creates and migrates the database."""
     database_path = path or database_file()
-    database_path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    paths.make_private_dir(database_path.parent)
     if not database_path.exists():
         database_path.touch(mode=0o600)
     connection = sqlite3.connect(database_path, timeout=lock_timeout_s, isolation_level=None, check_same_thread=False)

@@ -130,7 +130,7 @@ def _edit_pins() -> Iterator[_PinsByRoot]:
     import fcntl
 
     file = paths.data_dir() / _PINS_FILE
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    paths.make_private_dir(file.parent)
     with file.with_name("trust.lock").open("wb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         all_pins = _read_pins()

@@ -227,14 +227,14 @@ def store_copies(project: Path, root: str, pin: Pin) -> None:
     target_dir = copies_dir(root, pin)
     draft = target_dir.with_name(f"{target_dir.name}.{os.getpid()}")
     shutil.rmtree(draft, ignore_errors=True)
-    draft.mkdir(mode=0o700, parents=True)
+    paths.make_private_dir(draft)
     try:
         for name, expected_digest in pin.files.items():
             data = read_regular_file(project / name, _MAX_PINNED_BYTES)
             if content_digest(data) != expected_digest:
                 raise OSError(None, f"{name} has changed meanwhile")
             target = draft / name
-            target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            paths.make_private_dir(target.parent)
             target.write_bytes(data)
             target.chmod(_READ_ONLY_MODE)
         remove_copies(root, pin)

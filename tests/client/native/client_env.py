@@ -13,6 +13,8 @@ import pytest
 
 from hookonce.base import wire
 from hookonce.base.runtime_dir import find_runtime_dir
+from hookonce.base.runtime_location import CLIENT_SUBDIR
+from hookonce.client.daemon_endpoints import with_address
 from tests.shared import ROOT
 
 COLD = (7, b"cold", b"aside")  # what that interpreter says
@@ -61,9 +63,10 @@ class World:
     """A home, the client in its directory, and what the interpreter was given."""
 
     def __init__(self, client, home):
-        self.home, self.told, self.bin = home, home / "told", home / "bin"
+        self.home, self.told, self.bin = home, home / "told", home / CLIENT_SUBDIR
         self.told.mkdir()
-        self.bin.mkdir()
+        self.bin.mkdir(parents=True)
+        self.bin.chmod(0o700)
         self.client = self.bin / "hookonce-on"
         shutil.copy(client, self.client)
         self.env = {"HOME": str(home), "PATH": os.environ["PATH"]}
@@ -142,7 +145,7 @@ class Daemon:
     def __init__(self, place):
         self.act, self.calls, self.over = None, 0, threading.Event()
         self.door = socket.socket(socket.AF_UNIX)
-        self.door.bind(str(place / "socket"))
+        with_address(str(place / "socket"), self.door.bind)
         self.door.listen(64)
         self.thread = threading.Thread(target=self._live)
 
@@ -189,7 +192,9 @@ import os, socket, sys, threading
 home, place = sys.argv[1:]
 with open(home + "/told/pid", "w") as file: file.write(str(os.getpid()))
 door = socket.socket(socket.AF_UNIX)
-door.bind(place + "/socket")
+os.chdir(place)
+door.bind("socket")
+os.chdir("/")
 door.listen(128)
 door.settimeout(5)
 while os.path.exists(home):

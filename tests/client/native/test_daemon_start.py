@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from hookonce.client.daemon_endpoints import with_address
 from tests.client.native.client_env import COLD, SERVER
 
 WARM = (0, b"warm", b"")
@@ -72,7 +73,7 @@ def test_a_socket_that_nobody_listens_at_is_no_daemon(world, house):
     One was killed: the next call starts another.
     """
     with socket.socket(socket.AF_UNIX) as old:
-        old.bind(str(house / "socket"))
+        with_address(str(house / "socket"), old.bind)
     world.interpret(warm=f"rm '{house}/socket'; " + SERVER.replace("HOME", str(world.home)).replace("HOUSE", str(house)))
 
     assert WARM == answered(world)

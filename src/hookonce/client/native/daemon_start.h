@@ -3,6 +3,7 @@
 #define CONNECT_TIMEOUT_MS 50 // in which a daemon has to take a call
 #define START_TIMEOUT_MS 500  // in which one that was just started has to be there
 #define POLL_INTERVAL_MS 5    // between two looks
+#define MAX_ADDRESS_BYTES 100 // that every system takes; a longer one goes through a descriptor of its folder
 #define RETRY_AFTER_S 30      // for which a failed start is not tried again
 
 enum { NO_DAEMON = -1, UNUSABLE_DAEMON = -2 }; // in the place of a descriptor: a daemon can be started, or must not be
@@ -23,10 +24,65 @@ static int is_same_user(int connection) {
 #endif
 }
 
+#ifdef __linux__
+static int is_same_file(const char *path, const char *other) {
+    struct stat status, other_status;
+    return !stat(path, &status) && !stat(other, &other_status) && status.st_dev == other_status.st_dev &&
+           status.st_ino == other_status.st_ino;
+}
+
+// What runs is the interpreter that the installation names; a script that starts it, or one that is gone, says nothing.
+static int has_our_interpreter(const char *executable) {
+    char magic[4] = "";
+    if (!has_python() || is_same_file(executable, python)) return 1;
+    int file = open(python, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int is_script = file >= 0 && read(file, magic, sizeof magic) == sizeof magic && memcmp(magic, "\177ELF", 4);
+    if (file >= 0) close(file);
+    return is_script;
+}
+
+// How confined a process is: whether it may gain privileges, and its system calls are filtered; more than anything if
+// it cannot be seen.
+static int confinement_of(const char *process) {
+    char path[64], text[4096];
+    snprintf(path, sizeof path, "/proc/%s/status", process);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t size = file >= 0 ? read(file, text, sizeof text - 1) : -1;
+    if (file >= 0) close(file);
+    text[size > 0 ? size : 0] = 0;
+    char *privileges = strstr(text, "\nNoNewPrivs:"), *filter = strstr(text, "\nSeccomp:");
+    return privileges && filter ? 10 * atoi(privileges + 12) + atoi(filter + 9) : 99;
+}
+
+// Whether somebody of our user, of whom we know no more, can be our daemon: a sandbox may let its commands replace our
+// socket, but not leave their namespaces or gain privileges again.
+static int is_expected_daemon(pid_t pid) {
+    static const char *const namespaces[] = {"mnt", "pid", "user"};
+    char process[16], path[64], own_path[64], exe[64];
+    snprintf(process, sizeof process, "%d", (int)pid);
+    for (size_t i = 0; i < sizeof namespaces / sizeof *namespaces; i++) {
+        snprintf(path, sizeof path, "/proc/%s/ns/%s", process, namespaces[i]);
+        snprintf(own_path, sizeof own_path, "/proc/self/ns/%s", namespaces[i]);
+        if (!is_same_file(path, own_path)) return access("/proc/self/ns", F_OK) != 0;
+    }
+    snprintf(exe, sizeof exe, "/proc/%s/exe", process);
+    int confinement = confinement_of(process);
+    return has_our_interpreter(exe) && (!confinement || confinement <= confinement_of("self"));
+}
+#else
+static int is_expected_daemon(pid_t pid) {
+    return (int)pid >= 0;
+}
+#endif
+
 static int connect_daemon(void) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    int size = snprintf(address.sun_path, sizeof address.sun_path, "%s/socket", runtime_dir);
-    int connection = size <= 100 ? socket(AF_UNIX, SOCK_STREAM, 0) : -1;
+    int size = snprintf(address.sun_path, sizeof address.sun_path, "%s/socket", runtime_dir), folder = -1;
+    if (size > MAX_ADDRESS_BYTES) {
+        folder = open(runtime_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        sprintf(address.sun_path, "/proc/self/fd/%d/socket", folder);
+    }
+    int connection = socket(AF_UNIX, SOCK_STREAM, 0);
     if (connection < 0) return UNUSABLE_DAEMON;
     fcntl(connection, F_SETFD, FD_CLOEXEC);
     fcntl(connection, F_SETFL, O_NONBLOCK);
@@ -36,8 +92,9 @@ static int connect_daemon(void) {
         sleep_ms(POLL_INTERVAL_MS); // the daemon is there, and busy with others
         failed = connect(connection, (struct sockaddr *)&address, sizeof address);
     }
+    if (folder >= 0) close(folder);
     int is_absent = failed && (errno == ENOENT || errno == ECONNREFUSED);
-    if (!failed && is_same_user(connection)) return connection;
+    if (!failed && is_same_user(connection) && is_expected_daemon(daemon_pid)) return connection;
     close(connection);
     return is_absent ? NO_DAEMON : UNUSABLE_DAEMON;
 }

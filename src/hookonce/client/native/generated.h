@@ -2,6 +2,7 @@
 // client/python/launch.py and the agents' tables, and never changed by hand.
 
 #define DATA_SUBDIR ".local/share/hookonce"
+#define CLIENT_SUBDIR ".local/share/hookonce/bin"
 #define FALLBACK_SUBDIR "run"
 #define FNV_OFFSET UINT64_C(0xCBF29CE484222325)
 #define FNV_PRIME UINT64_C(0x100000001B3)
@@ -12,6 +13,6 @@
 #define MAX_UNANSWERED_MARKS 9999 // calls without an answer, after which nobody counts on
 #define DAEMON_VARIABLES "PATH=/usr/local/bin:/usr/bin:/bin", "MALLOC_MMAP_THRESHOLD_=131072"
 
-static const char *const SHARED_LOCATIONS[] = {"/run/user/%u/hookonce", "/tmp/hookonce-%u"}; // %u is the user
+static const char *const SHARED_LOCATIONS[] = {"/run/user/%u/hookonce"}; // %u is the user
 // For whom saying nothing is a mistake, and what they hear instead.
 static const char *const SILENCES[][2] = {{"amp", "{}\n"}, {"cursor", "{}\n"}, {"opencode", "{}\n"}};

@@ -18,66 +18,31 @@ static void passwd_home(char *to, size_t capacity) {
     if (to[0] != '/') copy_text(to, capacity, (struct view){"/", 1});
 }
 
-// A path in the one spelling of which the directory's name is made: as Python's pathlib has it, which keeps two slashes
-// at the beginning, but not three, and resolves nothing.
-static void normalize_path(char *path) {
-    char *to = path + 1, *from = path + strspn(path, "/");
-    if (from == path + 2) to++;
-    char *root = to;
-    while (*from) {
-        size_t size = strcspn(from, "/");
-        if (size != 1 || *from != '.') {
-            if (to != root) *to++ = '/';
-            memmove(to, from, size);
-            to += size;
-        }
-        from += size;
-        from += strspn(from, "/");
-    }
-    *to = 0;
-}
-
-static int is_in_repository(const char *folder) {
-    char path[PATH_MAX + 8];
+static int is_private_dir(const char *folder) {
     struct stat status;
-    size_t size = strlen(folder);
-    memcpy(path, folder, size);
-    for (;;) {
-        memcpy(path + size, "/.git", 6);
-        if (!lstat(path, &status)) return 1;
-        if (!size) return 0;
-        while (size && path[--size] != '/') continue;
-    }
+    return !lstat(folder, &status) && S_ISDIR(status.st_mode) && status.st_uid == getuid() &&
+           !(status.st_mode & GROUP_OTHER_MODE);
 }
 
-// HOME, if it is a directory of ours and no repository's, or whoever wrote that would speak for the user.
+// The home for which we were installed, if the folder in which we lie is ours alone; else the account's. HOME is what
+// the caller says, and does not count.
 static void find_home(void) {
-    const char *home_variable = getenv("HOME");
+    static const char subdir[] = "/" CLIENT_SUBDIR;
     char passwd_entry[PATH_MAX] = "";
-    struct stat status;
-    int is_ours = home_variable && home_variable[0] == '/' && strlen(home_variable) < sizeof home &&
-                  !stat(home_variable, &status) && S_ISDIR(status.st_mode) && status.st_uid == getuid();
-    if (is_ours) {
-        strcpy(home, home_variable);
-        normalize_path(home);
-        if (!is_in_repository(home)) return;
+    size_t size = strlen(client_dir), tail = sizeof subdir - 1;
+    if (size >= tail && !strcmp(client_dir + size - tail, subdir) && is_private_dir(client_dir)) {
+        copy_text(home, sizeof home, (struct view){client_dir, size - tail});
+    } else {
+        passwd_home(passwd_entry, sizeof passwd_entry);
+        if (!realpath(passwd_entry, home)) strcpy(home, passwd_entry);
     }
-    passwd_home(passwd_entry, sizeof passwd_entry);
-    if (is_ours && !strcmp(home_variable, passwd_entry)) return;
-    strcpy(home, passwd_entry);
-    normalize_path(home);
+    if (!home[0]) strcpy(home, "/");
 }
 
 // FNV-1a, 64 bits.
 static uint64_t fnv1a(uint64_t hash, const char *data, size_t size) {
     while (size--) hash = (hash ^ (unsigned char)*data++) * FNV_PRIME;
     return hash;
-}
-
-static int is_private_dir(const char *folder) {
-    struct stat status;
-    return !lstat(folder, &status) && S_ISDIR(status.st_mode) && status.st_uid == getuid() &&
-           !(status.st_mode & GROUP_OTHER_MODE);
 }
 
 // Whether a location is ours alone, and so is the directory in it that is named after home and data.

@@ -5,10 +5,15 @@ more, as in the native client, because `base.paths` takes too long to import.
 """
 
 import os
-import stat
 import time
 
-from hookonce.base.runtime_location import DATA_SUBDIR, is_private_dir, runtime_dir_name, runtime_locations
+from hookonce.base.runtime_location import (
+    DATA_SUBDIR,
+    home_of_client,
+    is_private_dir,
+    runtime_dir_name,
+    runtime_locations,
+)
 
 NS_PER_SECOND = 1_000_000_000
 NS_PER_MILLISECOND = 1_000_000
@@ -20,11 +25,10 @@ def now_ns() -> int:
     return time.clock_gettime_ns(_CLOCK_ID)
 
 
-def find_home(home_variable: bytes) -> bytes:
-    """The home: HOME if it is a directory of ours outside of any repository, else the one in passwd."""
-    if _is_own_directory(home_variable) and not _is_in_repository(_normalize_path(home_variable)):
-        return _normalize_path(home_variable)
-    return _normalize_path(_passwd_home())
+def find_home(client_dir: str) -> bytes:
+    """The home in which the client lies, else the account's; HOME is what the caller says."""
+    home = home_of_client(client_dir, os.getuid())
+    return os.fsencode(os.path.realpath(_passwd_home()) if home is None else home)
 
 
 def find_runtime_dir(home: bytes) -> str:
@@ -37,22 +41,6 @@ def find_runtime_dir(home: bytes) -> str:
     return ""
 
 
-def _is_own_directory(path: bytes) -> bool:
-    try:
-        status = os.stat(path)  # noqa: PTH116
-    except OSError:
-        return False
-    return path.startswith(b"/") and stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
-
-
-def _is_in_repository(folder: bytes) -> bool:
-    while not os.path.lexists(folder + b"/.git"):
-        if not folder:
-            return False
-        folder = folder[: folder.rindex(b"/")]
-    return True
-
-
 def _passwd_home() -> bytes:
     from pwd import getpwuid
 
@@ -61,12 +49,6 @@ def _passwd_home() -> bytes:
     except KeyError:  # a container may run us as somebody who is not in the list
         return b"/"
     return path if path.startswith(b"/") else b"/"
-
-
-def _normalize_path(path: bytes) -> bytes:
-    """Normalise as `pathlib` does: it keeps two leading slashes, but not three, and resolves nothing."""
-    root = b"//" if path.startswith(b"//") and not path.startswith(b"///") else b"/"
-    return root + b"/".join(part for part in path.split(b"/") if part not in (b"", b"."))
 
 
 def _data_dir(home: bytes) -> bytes:
@@ -89,7 +71,7 @@ class ClientCall:
         self.python, self.build, self.package_root = install_lines[:3]
         self.umask = os.umask(_PRIVATE_UMASK)
         self.environment = _read_environment(caller)
-        self.home = find_home(self.get_variable(b"HOME") or b"")
+        self.home = find_home(folder)
         self.runtime_dir = find_runtime_dir(self.home)
 
     def get_variable(self, name: bytes) -> bytes | None:

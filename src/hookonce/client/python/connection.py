@@ -7,13 +7,13 @@ import time
 from errno import EAGAIN, ECONNREFUSED, EINTR, ENOENT
 from select import POLLIN, POLLOUT, poll
 
+from hookonce.base.runtime_location import open_socket_address
 from hookonce.base.wire import ACK, ANSWER, BEGIN, decode_replies, encode_reply, write_best_effort
 from hookonce.client.python.call import ClientCall, now_ns
 
 POLL_INTERVAL_S = 0.005  # seconds between two looks
 _EXCHANGE_TIMEOUT_NS = 50_000_000  # nanoseconds in which a daemon has to take a call
 _POLL_INTERVAL_MS = 100  # milliseconds between two looks at the caller
-_MAX_SOCKET_PATH_BYTES = 100  # bytes of an address that every system takes
 _MAX_TEXT_BYTES = 64 << 20  # bytes of a text that a daemon can mean
 _EXIT_CODE_LIMIT = 10  # the shell tells these from accidents
 _CHUNK_BYTES = 1 << 18
@@ -62,17 +62,18 @@ def _connect_or_start(call: ClientCall) -> _socket.socket | None:
 
 def connect_daemon(call: ClientCall) -> _socket.socket | None:
     """Connect to the daemon; None if there is one that must not be asked."""
-    address, error_number = os.fsencode(f"{call.runtime_dir}/socket"), 0
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     connection.settimeout(0)
     deadline_ns = now_ns() + _EXCHANGE_TIMEOUT_NS
-    while len(address) <= _MAX_SOCKET_PATH_BYTES:
-        error_number = connection.connect_ex(address)
-        if not error_number and _is_same_user(connection):
-            return connection
-        if error_number not in (EAGAIN, EINTR) or now_ns() >= deadline_ns:
-            break
-        time.sleep(POLL_INTERVAL_S)  # the daemon is there, and busy with others
+    address, fd = open_socket_address(f"{call.runtime_dir}/socket")
+    try:
+        while (error_number := connection.connect_ex(address)) in (EAGAIN, EINTR) and now_ns() < deadline_ns:
+            time.sleep(POLL_INTERVAL_S)  # the daemon is there, and busy with others
+    finally:
+        if fd >= 0:
+            os.close(fd)
+    if not error_number and _is_same_user(connection) and _is_expected_daemon(call, _peer_pid(connection)):
+        return connection
     connection.close()
     if error_number in (ENOENT, ECONNREFUSED):
         raise NoDaemonError
@@ -83,9 +84,52 @@ def _is_same_user(connection: _socket.socket) -> bool:
     return int.from_bytes(connection.getsockopt(*_PEER_CREDENTIALS)[4:8], sys.byteorder) == os.getuid()
 
 
+def _peer_pid(connection: _socket.socket) -> int:
+    return int.from_bytes(connection.getsockopt(*_PEER_CREDENTIALS)[:4], sys.byteorder)
+
+
+def _is_expected_daemon(call: ClientCall, pid: int) -> bool:
+    """Whether somebody of our user can be our daemon.
+
+    A sandbox may let its commands replace our socket, but not leave their namespaces or gain privileges again.
+    """
+    if not os.path.exists("/proc/self/ns"):  # noqa: PTH110  `pathlib` is an import
+        return True
+    try:
+        for namespace in ("mnt", "pid", "user"):
+            if not os.path.samefile(f"/proc/{pid}/ns/{namespace}", f"/proc/self/ns/{namespace}"):  # noqa: PTH121
+                return False
+        confinement = _confinement_of(str(pid))
+        is_confined = confinement > (0, 0) and confinement > _confinement_of("self")
+        return not is_confined and _has_our_interpreter(call, f"/proc/{pid}/exe")
+    except OSError:
+        return False
+
+
+def _confinement_of(process: str) -> tuple[int, int]:
+    """Whether a process may gain privileges, and whether its system calls are filtered."""
+    with open(f"/proc/{process}/status", "rb") as file:  # noqa: PTH123
+        text = file.read()
+    no_new_privileges, seccomp = (
+        int(text.partition(name)[2].partition(b"\n")[0]) for name in (b"\nNoNewPrivs:", b"\nSeccomp:")
+    )
+    return no_new_privileges, seccomp
+
+
+def _has_our_interpreter(call: ClientCall, executable: str) -> bool:
+    """Whether the installation's interpreter runs; a script that starts it, or one that is gone, says nothing."""
+    try:
+        if os.path.samefile(executable, call.python):  # noqa: PTH121
+            return True
+        with open(call.python, "rb") as file:  # noqa: PTH123
+            return file.read(4) != b"\x7fELF"
+    except FileNotFoundError:
+        return not os.path.exists(call.python)  # noqa: PTH110
+
+
 def _leave_claim(call: ClientCall, connection: _socket.socket) -> bool:
     """Leave the claim of hooks that the daemon runs, which may yet save their answer; whether there is one."""
-    pid = int.from_bytes(connection.getsockopt(*_PEER_CREDENTIALS)[:4], sys.byteorder)
+    pid = _peer_pid(connection)
     try:  # noqa: SIM105  `contextlib` and `pathlib` are imports
         os.mkdir(f"{call.runtime_dir}/calls", 0o700)  # noqa: PTH102
     except OSError:

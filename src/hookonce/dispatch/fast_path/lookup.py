@@ -50,7 +50,7 @@ def find_row(
 ) -> "dict[str, Any] | None":
     """The table's row for a call, if no hook concerns it and no project around its folders has hooks; else None."""
     argv = os.fsdecode(fields[3]).split("\0")[:-1]
-    if len(argv) != _ENTRY_ARGC or argv[2] != "--via" or table["home"] not in b"\0" + fields[4]:
+    if len(argv) != _ENTRY_ARGC or argv[2] != "--via":
         return None
     row: dict[str, Any] | None = table["agents"].get(argv[0], {}).get(argv[1])
     if row is None:

@@ -84,7 +84,6 @@ def _build_table() -> Object:
         candidate.obstacle == "manifest" for candidate in candidates
     )  # hooks that cannot be read now may be about anything
     return {
-        "home": b"\0HOME=" + bytes(paths.home()) + b"\0",
         "data": str(paths.data_dir()),
         "nobody": not candidates,
         "record": _record_template(),

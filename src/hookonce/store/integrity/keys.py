@@ -88,7 +88,7 @@ def _read_key(path: Path) -> bytes | None:
 
 def _create_file(path: Path, content: bytes) -> None:
     """Creates the file atomically, unless it exists."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    paths.make_private_dir(path.parent)
     scratch = path.with_name(f".{path.name}-{secrets.token_hex(8)}")
     handle = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:

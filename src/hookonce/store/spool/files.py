@@ -31,7 +31,7 @@ def append(record: Stored) -> bool:
     """Append a record to the file of its event; returns whether that worked."""
     body = dump(record)
     try:
-        spool_dir().mkdir(mode=0o700, parents=True, exist_ok=True)
+        paths.make_private_dir(spool_dir())
         _append_line(_event_file(record.event.id), sha256(body).hexdigest().encode() + b" " + body + b"\n")
     except OSError:
         count_lost_record()

@@ -6,7 +6,7 @@ from fcntl import LOCK_EX, flock
 from hashlib import sha256
 from pathlib import Path
 
-from hookonce.base import ids
+from hookonce.base import ids, paths
 from hookonce.base.jsontext import dump
 from hookonce.model import Stored
 from hookonce.store.entry import StoreEntry
@@ -113,7 +113,7 @@ class SpoolJournal:
             self.close()
             self._on_rotate()
         self.refresh()
-        files.spool_dir().mkdir(mode=0o700, parents=True, exist_ok=True)
+        paths.make_private_dir(files.spool_dir())
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
         self._path = files.spool_dir() / f"{ids.new_id()}.jsonl"
         self._handle = os.open(self._path, flags, 0o600)

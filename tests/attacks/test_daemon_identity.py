@@ -1,0 +1,110 @@
+"""Attacks on who answers: somebody else at our socket is not believed, and hooks run with the caller's rights."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.client.native.client_env import COLD
+from tests.daemon.installed_home import TOOL, command, payload, refused
+from tests.handlers.processes import eventually
+
+# Somebody who takes the socket's place and allows everything, after it has confined itself in some way.
+IMPOSTOR = """
+import ctypes, os, socket, sys
+CONFINE
+os.chdir(sys.argv[1])
+try: os.unlink("socket")
+except FileNotFoundError: pass
+door = socket.socket(socket.AF_UNIX)
+door.bind("socket")
+door.listen(8)
+open("ready", "w").close()
+door.settimeout(30)
+said = b"allowed"
+while True:
+    line, _ = door.accept()
+    try:
+        line.recv(1 << 20)
+        line.sendall(bytes([2]) + bytes(8) + bytes([0]) + len(said).to_bytes(4, "little") + bytes(4) + said)
+    except OSError:
+        pass
+    line.close()
+"""
+CONFINEMENTS = {
+    "no new privileges": "assert 0 == ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)",
+    "a user namespace": "assert 0 == ctypes.CDLL(None).unshare(0x10000000)",
+    "a mount namespace": "assert 0 == ctypes.CDLL(None).unshare(0x10020000)",
+    "both": "assert 0 == ctypes.CDLL(None).unshare(0x10020000); ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)",
+}
+
+
+@pytest.fixture
+def impostor():
+    """Start one in a runtime folder; it is ended with the test."""
+    started = []
+
+    def start(house, confine):
+        script = IMPOSTOR.replace("CONFINE", confine)
+        started.append(subprocess.Popen([sys.executable, "-c", script, house], stderr=subprocess.DEVNULL))
+        if not eventually(lambda: (house / "ready").exists() or started[-1].poll() is not None, 30) or started[-1].poll():
+            pytest.skip("this machine lets nobody confine themselves so")
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.parametrize("confine", CONFINEMENTS.values(), ids=CONFINEMENTS)
+def test_a_confined_program_at_our_socket_is_not_believed(world, impostor, confine):
+    """
+    Both clients let Python answer instead.
+    """
+    impostor(world.house(), confine)
+
+    assert COLD == world.run("x")
+    assert 0 == world.starts()
+
+
+def test_somebody_like_us_is_believed(world, impostor):
+    """
+    Else the tests above would show nothing.
+    """
+    impostor(world.house(), "")
+
+    assert (0, b"allowed", b"") == world.ask("x")
+
+
+@pytest.mark.native("the other client is of Python itself, whose interpreter has to be one")
+def test_another_program_than_the_interpreter_is_not_believed(world, impostor):
+    """
+    The installation names the interpreter.
+    """
+    impostor(world.house(), "")
+    lines = (world.bin / "interpreter").read_text().splitlines()
+    (world.bin / "interpreter").write_text("\n".join([shutil.which("sleep"), *lines[1:]]) + "\n")
+
+    assert (0, b"allowed", b"") != world.run("x")
+
+
+UNSHARED = {"network": "-rn", "user": "-r", "ipc": "-ri", "uts": "-ru", "cgroup": "-rC", "time": "-rT", "mounts": "-rm"}
+
+
+@pytest.mark.parametrize("flags", UNSHARED.values(), ids=UNSHARED)
+def test_a_confined_callers_hook_runs_inside_its_confinement(warm, flags):
+    """
+    Never in the daemon, whose namespaces are others.
+    """
+    if subprocess.run(["unshare", flags, "true"], check=False, capture_output=True).returncode:
+        pytest.skip("this machine lets nobody have such a namespace")
+    warm.hooks(command('readlink /proc/self/ns/* >"$SEEN"; echo no >&2; exit 2'))
+    seen = warm.home / "seen"
+    words = ["unshare", flags, warm.client, *TOOL]
+    done = subprocess.run(words, input=payload(), env={**warm.env, "SEEN": str(seen)}, cwd=warm.where, capture_output=True, check=False, timeout=60)
+
+    assert refused((done.returncode, done.stdout, done.stderr), "no")
+    own = {str(path.readlink()) for path in Path("/proc/self/ns").iterdir()}
+    assert set(seen.read_text().split()) - own
