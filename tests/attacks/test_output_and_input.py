@@ -15,6 +15,7 @@ import pytest
 from hookonce.base.terminal_text import escape_csv_cell
 from hookonce.cli import COMMANDS
 from hookonce.configure.changes import FileChange, render_diff
+from hookonce.daemon.http import listener
 from hookonce.secrets import log
 from hookonce.store.entry import build_entry
 from hookonce.store.writer import Writer
@@ -22,6 +23,8 @@ from tests.attacks import hostile
 from tests.attacks.hostile import EVIL, FORGED
 from tests.attacks.terminal import OBEYED, shown
 from tests.cli.command import environment, run
+from tests.daemon.http_client import Poster
+from tests.daemon.installed_home import Home, command, payload, refused
 from tests.shared import ROOT
 
 PAYLOADS = "payloads.jsonl"
@@ -284,3 +287,63 @@ def test_files_of_others_are_read_by_one_function():
     readers = [file.relative_to(source) for file in source.rglob("*.py") if re.search(r"\.read_(bytes|text)\(", file.read_text("utf-8"))]
 
     assert [] == [str(name) for name in readers if str(name) not in OWN_FILES and name.parts[0] not in OWN_FILES]
+
+
+@pytest.fixture(scope="module")
+def posting(installed, tmp_path_factory):
+    """An HTTP entry in a home with a hook that refuses shells."""
+    home = Home(tmp_path_factory.mktemp("posting"), installed)
+    home.hooks(command("echo no >&2; exit 2", matcher={"pattern": "Bash"}))
+    yield Poster(home)
+    home.end()
+
+
+ODD_FOLDERS = ["/x/" + "y" * 300, "/" + "z/" * 3000, "/etc/passwd/x", "/proc/self/fd/999", "relative", "", "/a\0b", "/\ud800", "/proc/1/cwd/x", "//", "/..", EVIL, 5, None, ["/"]]
+
+
+@pytest.mark.parametrize("cwd", ODD_FOLDERS, ids=lambda cwd: repr(cwd)[:30])
+def test_a_post_is_answered_wherever_it_says_it_comes_from(posting, cwd):
+    """
+    A folder that cannot be looked at, or is none, keeps no hook from being asked.
+    """
+    assert denies(posting.post(payload("ls", cwd=cwd)))
+
+
+@pytest.mark.parametrize("bad", [b"\xff", b"\xc3", b"\xed\xa0\x80", b"\x00", b"\\ud800", b"\x80" * 2000], ids=repr)
+def test_a_post_with_bytes_that_are_no_text_is_answered(posting, bad):
+    """
+    In whatever field they are: read, or refused.
+    """
+    for field in (b'"s"', b'"ls"', b'"/"', b'"Bash"'):
+        raw = payload("ls").replace(field, field[:-1] + bad + b'"', 1)
+        status, body = posting.post(raw)
+        assert status == 200
+        assert b'"deny"' in body or field == b'"Bash"', (raw, body)
+
+
+@pytest.mark.parametrize("raw", [b"", b"[]", b"{", b"\xff\xfe{\x00}\x00", b'{"cwd": ', b'{"a":' * 5000, b"[" * 100_000, b"null", b'{"cwd":"/x"'])
+def test_a_post_that_is_no_payload_is_refused(posting, raw):
+    """
+    A hook may refuse shells, and nobody can tell that this is none.
+    """
+    status, body = posting.post(raw)
+
+    assert status == 200
+    assert b'"deny"' in body
+
+
+def test_a_folder_that_is_shut_has_the_hooks_of_its_project(tmp_path):
+    """
+    An agent can shut or remove the folder it is in: the project above it is found all the same.
+    """
+    (tmp_path / "a" / "b").mkdir(parents=True)
+
+    assert str(tmp_path / "a") == listener._payload_cwd(payload("ls", cwd=str(tmp_path / "a" / "gone" / "b")))
+    deep = payload("ls", cwd=str(tmp_path / "a" / "x")).replace(b'"ls"', b'{"cwd":"/etc","a":' * 3000 + b"1" + b"}" * 3000)
+    assert str(tmp_path / "a") == listener._payload_cwd(deep)
+    assert str(tmp_path / "a") == listener._payload_cwd(payload("\ud800", cwd=str(tmp_path / "a")))
+
+
+def denies(answer):
+    """Whether the guard has refused."""
+    return answer[0] == 200 and refused((0, answer[1]), "no")

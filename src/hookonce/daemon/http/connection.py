@@ -88,7 +88,8 @@ class HttpConnection(BufferedStream):
             self.respond_error(refusal.status, str(refusal), *refusal.header_lines)
         except Exception as error:  # noqa: BLE001  no client may end the daemon for all others
             log.write(f"http: {log.format_trace(error)}")
-            self.close()
+            self.keep_alive = False
+            self.respond_error(500, "this could not be answered; hookonce logs says why")
         finally:
             self._is_processing = False
 

@@ -3,14 +3,17 @@
 An agent goes on as if there were no hook when nobody answers, so nothing is served while a hook must fail closed.
 """
 
+import json
 import os
+import re
 import socket
 from functools import partial
 from hmac import compare_digest
+from os.path import isdir
 from pathlib import Path
 from time import monotonic
 
-from msgspec import DecodeError, Struct
+from msgspec import Struct
 from msgspec.json import decode
 
 from hookonce import agents
@@ -35,6 +38,10 @@ from hookonce.secrets import log
 _MAX_CONNECTIONS = 256  # connections at a time
 _ENV_ALLOWLIST = ("HOME", "PATH", "LANG")  # what a hook gets of our environment; the agent does not tell its own
 _CLOSED_MESSAGE = "the door is shut, because a hook has to be asked"
+
+
+_MAX_PATH_CHARS = 4096  # no path is longer
+_CWD_FIELD = re.compile(r'"cwd"\s*:\s*("(?:[^"\\]|\\[^u]|\\u[0-9A-Fa-f]{4})*")')
 
 
 class _PayloadCwd(Struct):
@@ -138,7 +145,7 @@ class HttpListener:
             raise HttpError(405, "events are posted", "Allow: POST")
 
     def handle_request(self, connection: HttpConnection, head: RequestHead, body: bytes) -> None:
-        """Answer a call as if the agent had run our client."""
+        """Answer a call as if the agent had run our client; a failure of ours is answered by its fail mode."""
         call = _parse_target(head, HttpAddress(0, ""))
         argv = [call.agent, call.event or "", "--via", call.via or ""]
         services = self._services
@@ -151,11 +158,14 @@ class HttpListener:
             claim=lambda _: True,  # nobody else knows the id of this call
             handler_registry=services.handler_registry,
         )
-        incoming = dispatcher.receive_call(argv, body, call_context, call_id := ids.new_id(), monotonic())
-        if _must_fail_closed(call_context.cwd):
-            self._reject_call(connection, call, dispatcher.late_reply(incoming))
-        else:
-            self._run_task(connection, call, dispatcher.answer_incoming(incoming), call_id)
+        try:
+            incoming = dispatcher.receive_call(argv, body, call_context, call_id := ids.new_id(), monotonic())
+            if _must_fail_closed(call_context.cwd):
+                self._reject_call(connection, call, dispatcher.late_reply(incoming))
+            else:
+                self._run_task(connection, call, dispatcher.answer_incoming(incoming), call_id)
+        except Exception as error:  # noqa: BLE001  an agent that hears nothing goes on
+            _send_reply(connection, call, dispatcher.failure_reply(argv, body, call_context, error))
 
     def _run_task(self, connection: HttpConnection, call: Invocation, task: Task[Reply], call_id: str) -> None:
         services, has_waited = self._services, False
@@ -200,12 +210,15 @@ def _parse_target(head: RequestHead, base_address: HttpAddress) -> Invocation:
 
 
 def _payload_cwd(body: bytes) -> str:
-    """Working directory that the payload names; nothing else tells it."""
+    """Working directory that the payload names, or the first above it that can be entered; nothing else tells it."""
     try:
         cwd = decode(body, type=_PayloadCwd).cwd
-    except (DecodeError, RecursionError):
-        return os.sep
-    return cwd if cwd.startswith(os.sep) and "\0" not in cwd and Path(cwd).is_dir() else os.sep
+    except (ValueError, RecursionError):  # the agent names it before anything that a model writes
+        match = _CWD_FIELD.search(body.decode(errors="replace"))
+        cwd = json.loads(match[1], strict=False) if match else ""
+    name = cwd[:_MAX_PATH_CHARS].partition("\0")[0].encode(errors="replace").decode()
+    folders = (Path(name), *Path(name).parents) if name.startswith(os.sep) else ()
+    return next((str(folder) for folder in folders if isdir(folder) and os.access(folder, os.X_OK)), os.sep)  # noqa: PTH112
 
 
 def _must_fail_closed(cwd: str) -> bool:
