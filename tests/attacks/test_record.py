@@ -17,12 +17,15 @@ from hookonce.cli.observe import event_verbs
 from hookonce.cli.setup import purge
 from hookonce.dispatch import dedup
 from hookonce.handlers.operation import run_blocking
-from hookonce.model import Reply, Result, Tool
+from hookonce.model import Record, Reply, Result, Tool
+from hookonce.secrets.detect import mask_secrets
+from hookonce.secrets.mask import mask_json
 from hookonce.store import database, schema
 from hookonce.store.entry import build_entry
 from hookonce.store.integrity import checkpoint
 from hookonce.store.integrity.write_guard import StoreTamperError
 from hookonce.store.maintenance import erasure, retention
+from hookonce.store.privacy.redact import redact
 from hookonce.store.spool import files, overlay
 from hookonce.store.spool.ingest import ingest_spool
 from hookonce.store.writer import Writer
@@ -30,6 +33,8 @@ from tests.daemon.conftest import installed, shelf
 from tests.daemon.installed_home import TOOL, Home, command, refused
 from tests.dispatch.event_factory import event
 from tests.handlers.processes import eventually
+from tests.secrets.material import PUBLISHED
+from tests.secrets.material import written as published
 from tests.store.rows import append, flaws, signed, stored, tampering, verified
 
 __all__ = ["installed", "shelf"]
@@ -418,3 +423,65 @@ def test_an_answer_in_a_claim_is_for_its_payload():
     assert run_blocking(dedup.await_answer(call_id, b'{"other":1}', time() + 5)) is None
     assert f"yes {CANARY}" == run_blocking(dedup.await_answer(call_id, b"{}", time() + 5)).stdout
     assert CANARY.encode() not in runtime_file("calls", call_id).read_bytes()
+
+
+# Secrets that are structured, or that a shell joins
+
+FIELDS = ("password", "passwd", "DB_PASSWORD", "apiKey", "X-Api-Key", "client_secret", "access_token", "authorization", "credentials", "private_key")
+SECRET = "hunter2Zq9xK"
+STRUCTURES = {
+    "as it was tried": lambda name: {name: {"value": SECRET}},
+    "deep": lambda name: {name: {"a": {"b": {"c": SECRET}}}},
+    "in a list": lambda name: {name: [{"value": SECRET}]},
+    "lists in lists": lambda name: {name: [[SECRET], {"old": [SECRET]}]},
+    "beside a name": lambda name: {"env": [{"name": name, "value": {"plain": SECRET}}]},
+    "below another secret": lambda name: {"secrets": {name: {"value": SECRET}}},
+    "a default": lambda name: {"fields": [{name: {"type": "string", "default": SECRET}}]},
+    "a hash of it": lambda name: {name: {"value": {"hash": "sha256:hunter2Zq9xK", "length": 12, "lines": 1}}},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+@pytest.mark.parametrize("name", FIELDS)
+def test_what_stands_anywhere_below_a_telling_name_is_masked(name, structure):
+    document = STRUCTURES[structure](name)
+    assert SECRET not in json.dumps(mask_json(document)[0])
+    record = redact(Record(event=stored(tool=Tool(name="x", native="x", input=document)).event), "full")
+    assert SECRET not in json.dumps(record.event.tool.input)
+    assert any(gap.strategy == "masked" for gap in record.gaps)
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_the_same_in_a_text(name):
+    document = {name: {"value": SECRET}}
+    for text in (json.dumps(document), json.dumps(json.dumps(document)), json.dumps({name: [SECRET]}), f'{name}: {{ value: "{SECRET}" }}'):
+        assert SECRET not in mask_secrets(text)[0]
+
+
+def test_what_is_no_secret_below_a_telling_name_stays():
+    document = {"password": {"type": "string", "required": True, "value": None}, "tokens": {"input": 5}, "max_tokens": {"value": "many"}}
+    assert document == mask_json(document)[0]
+    assert {"password": "[secret:password]", "token": 7} == mask_json({"password": 12345678, "token": 7})[0]
+
+
+JOINS = {
+    "empty quotes": "{}''{}{}", "empty double quotes": '{}""{}{}', "two words": '"{}""{}{}"', "a backslash": "{}\\{}{}",
+    "a part in quotes": "{}'{}'{}", "a part in double quotes": '{}"{}"{}', "both": "'{}'\"{}\"{}", "a dollar": "{}$'{}'{}",
+    "the end": "{}{}'{}'", "nothing": "{}``{}{}", "no command": "{}$(){}{}", "no arguments": "{}$@{}{}", "the next line": "{}''\\\n{}{}",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("join", JOINS)
+def test_a_token_that_a_shell_joins_is_found(join):
+    """In every published format whose secret is one word, cut early, in the middle and late; also in a whole record."""
+    tokens = [text for text in (published(parts) for _, *parts in PUBLISHED) if text.replace("_", "").replace("-", "").isalnum()]
+    assert len(tokens) >= 34
+    for token in tokens:
+        inner = [place for place in range(3, len(token) - 3) if token[place - 1 : place + 1].isalnum() and token[place] not in "nrt"]
+        for first, second in ((inner[0], inner[-1]), (inner[len(inner) // 3], inner[len(inner) // 2]), (inner[-2], inner[-1])):
+            parts = (token[:first], token[first:second], token[second:])
+            command_text = f"run {JOINS[join].format(*parts)} -v"
+            record = redact(Record(event=stored(tool=Tool(name="shell", native="Bash", input={"command": command_text})).event), "full")
+            for clean in (mask_secrets(command_text)[0], record.event.tool.input["command"]):
+                assert "[secret:" in clean, command_text
+                assert [] == [part for part in parts if len(part) > 9 and part in clean], (command_text, clean)

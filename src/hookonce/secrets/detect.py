@@ -2,12 +2,13 @@ r"""Secret detection in text: one RE2 set of hints says what may be there, the m
 
 `find_secrets` returns spans, `mask_secrets` puts `[secret:KIND]` in their place and leaves the rest readable.
 Escapes are undone before: `ghp_ab\` and `cd` on the next line are one word, `%3D` is a sign, `\u0022` a quotation
-mark, and terminal colours are nothing.
+mark, and terminal colours are nothing. So are the signs at which a shell joins words: `ghp_ab''cd` is `ghp_abcd`.
 """
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from functools import cache
+from re import Pattern
 from re import compile as pattern
 from typing import Any, NamedTuple
 
@@ -21,6 +22,8 @@ ESCAPE_HINT = (
     r"|(?:\x1b|\\(?:u001[bB]|x1[bB]|033|e))\["  # of a terminal
     r"|\\[ux][0-9A-Fa-f]{2}"  # of JSON, or of a shell
     r"|\\\r?\n|\\\\\\(?:r\\+)?n"  # a line that goes on
+    # words that a shell joins: an empty or a short quotation in a word, a backslash (two in JSON), nothing at all
+    r"""|\w\$?\\*["'](?:[\w+/=.~$-]*\\*["'])|\\*["'][\w+/=.~-]+\\*["']\w|\w\\{2,}\w|\w(?:``|\$\(\)|\$[@*])"""
 )
 _ESCAPE_SEQUENCE = pattern(
     r"\\\r?\n|\\{3,}(?:r\\+)?n"
@@ -28,16 +31,21 @@ _ESCAPE_SEQUENCE = pattern(
     r"|(?:%|\\+u00|\\+x)(?P<code>[0-9A-Fa-f]{2})"
 )
 
+_QUOTE_JOIN = r"""(?:\$?\\*["']|``|\$\(\)|\$[@*])"""
+_WORD_JOIN = pattern(rf"(?<=\w)(?:{_QUOTE_JOIN}|\\+(?=\w))+(?=[\w+/=.~-])")
+_LINE_END = pattern(r"\\+[nrt]")  # as somebody has written it out
+_WORD_REST = pattern(rf"(?:{_QUOTE_JOIN}+[\w+/=.~-]+)+")  # of a word of which the first part was found
+
 TextSpan = tuple[int, int]
 
 
-def unescape(text: str) -> tuple[str, Callable[[int, int], TextSpan]]:
+def unescape(text: str, sequence: Pattern[str] = _ESCAPE_SEQUENCE) -> tuple[str, Callable[[int, int], TextSpan]]:
     """The text without escapes, and a function that maps its spans to the original text."""
     parts: list[str] = []
     plain_starts, source_starts = [0], [0]  # where parts begin, in both texts; those with odd numbers are escapes
     position = length = 0
-    for escape in _ESCAPE_SEQUENCE.finditer(text):
-        code = escape["code"]
+    for escape in sequence.finditer(text):
+        code = escape.groupdict().get("code")
         parts += [text[position : escape.start()], chr(int(code, 16)) if code else ""]
         length += escape.start() - position
         plain_starts += [length, length + len(parts[-1])]
@@ -107,20 +115,38 @@ def find_secrets(text: str) -> list[SecretSpan]:
     if len(text) < _MIN_TEXT_CHARS:
         return []
     raw = text.encode("utf-8", "replace")  # as many characters, all of which UTF-8 can say
-    rule_numbers = match_hints(raw)
-    if not rule_numbers:
+    rule_numbers, has_joins = match_hints(raw), _WORD_JOIN.search(text) is not None
+    if not (rule_numbers or has_joins):
         return []
     # What was masked before says nothing any more.
     unmasked_text = _MASK_PATTERN.sub(lambda match: "*" * len(match[0]), raw.decode())
     spans = [item for rule_number in rule_numbers for item in _match_rule(rule_number, unmasked_text)]
-    return _merge_spans([*spans, *_find_escaped(unmasked_text)] if _ESCAPE_RULE_NUMBER in rule_numbers else spans)
+    if has_joins or _ESCAPE_RULE_NUMBER in rule_numbers:
+        spans += _find_escaped(unmasked_text, {span.start: span.end for span in spans})
+    return _merge_spans([_complete_word(unmasked_text, span) for span in spans])
 
 
-def _find_escaped(text: str) -> Iterator[SecretSpan]:
+def _find_escaped(text: str, known_spans: dict[int, int]) -> Iterator[SecretSpan]:
+    """Secrets in the text without escapes, and published formats in words as a shell joins them.
+
+    `known_spans`, by their starts, are whole if a line ends there.
+    """
     plain, source_span = unescape(text)
     for rule_number in match_hints(plain.encode()) if plain != text else ():
         for kind, start, end in _match_rule(rule_number, plain):
             yield SecretSpan(kind, *source_span(start, end))
+    joined_text, plain_span = unescape(plain, _WORD_JOIN)
+    for rule_number in match_hints(joined_text.encode()) if joined_text != plain else ():
+        for kind, start, end in _match_rule(rule_number, joined_text) if rule_number < len(SECRET_FORMATS) else ():
+            span = SecretSpan(kind, *source_span(*plain_span(start, end)))
+            if _LINE_END.match(text, known_spans.get(span.start, len(text))) is None:
+                yield span
+
+
+def _complete_word(text: str, span: SecretSpan) -> SecretSpan:
+    """The span with the rest of its word, if a shell joins one to it."""
+    rest = _WORD_REST.match(text, span.end)
+    return span if rest is None else span._replace(end=rest.end())
 
 
 def mask_secrets(text: str) -> tuple[str, list[str]]:

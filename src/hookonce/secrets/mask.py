@@ -60,23 +60,28 @@ def _mask_text(text: str, where: str, gaps: list[Gap]) -> str:
     return clean
 
 
-def _mask_object(source: dict[str, Any], where: str, gaps: list[Gap]) -> dict[str, Any]:
-    """Keys too; a value whose field or sibling `name` announces a secret is one."""
+def _mask_object(source: dict[str, Any], where: str, gaps: list[Gap], outer_name: str = "") -> dict[str, Any]:
+    """Keys too; a value whose field, sibling `name` or outer field announces a secret is one."""
     clean: dict[str, Any] = {}
-    announcing_name = next((source[key] for key in _NAME_FIELDS if type(source.get(key)) is str), "")
+    sibling_name = next((source[key] for key in _NAME_FIELDS if type(source.get(key)) is str), "")
     for key, item in source.items():
         clean_key = _mask_text(key, where, gaps)
-        path = f"{where}.{clean_key}"
-        clean[clean_key] = _mask_field(announcing_name if key == "value" and announcing_name else key, item, path, gaps)
+        name = sibling_name if key == "value" and sibling_name else key
+        if outer_name and classify_name(name) is None:
+            name = outer_name
+        clean[clean_key] = _mask_field(name, item, f"{where}.{clean_key}", gaps)
     return clean if clean.keys() != source.keys() or any(clean[key] is not source[key] for key in source) else source
 
 
 def _mask_field(name: str, item: Any, where: str, gaps: list[Gap]) -> Any:
     kind = _secret_kind(name, item)
     if kind is None:
-        if type(item) is list and any(_secret_kind(name, element) for element in item):
-            return [_mask_field(name, element, f"{where}[{number}]", gaps) for number, element in enumerate(item)]
-        return _mask_value(item, where, gaps)
+        if type(item) not in {dict, list} or classify_name(name) is None:
+            return _mask_value(item, where, gaps)
+        if type(item) is dict:
+            return _mask_object(item, where, gaps, name)
+        clean = [_mask_field(name, element, f"{where}[{number}]", gaps) for number, element in enumerate(item)]
+        return clean if any(new is not old for new, old in zip(clean, item, strict=True)) else item
     gaps.append(_build_gap(where, [kind]))
     return secret_mask(kind)
 
@@ -85,10 +90,10 @@ def _secret_kind(name: str, item: Any) -> str | None:
     """The kind of secret that a field holds; of a digest only the name can tell."""
     if type(item) is str:
         return None if is_mask(item) else classify_field(name, item)
+    kind, confidence = classify_name(name) or (None, "possible")
     if type(item) is dict and item.keys() == _DIGEST_FIELDS:
-        kind, confidence = classify_name(name) or ("", "possible")
         return kind if confidence != "possible" and item["length"] else None
-    return None
+    return kind if confidence == "certain" and type(item) in {int, float} else None
 
 
 def _mask_list(items: list[Any], where: str, gaps: list[Gap]) -> list[Any]:

@@ -159,6 +159,12 @@ CONTEXT_RULES: tuple[SecretRule, ...] = (
         "assignment",
     ),
     SecretRule(
+        "assignment",
+        rf"""(?i){_NAME_PATTERN}(?:[\\"'\]]|{_BLANK})*[:=,]""",
+        rf"""(?i)(?P<n>[\w.-]*{_NAME_PATTERN})\\*["']?(?P<e>\s*(?:=>|=|:)\s*[{{\[]+\s*(?:\\*["']?[\w$.-]+\\*["']?\s*[:=]\s*)?)(?P<s>{SHELL_WORD})""",
+        "assignment",
+    ),
+    SecretRule(
         "flag",
         rf'(?i)-[\w.-]*{_NAME_PATTERN}[\s=\\"]',
         rf"""(?i)(?:^|[\s"'(=])--?(?P<n>[a-z][\w.-]*?{_NAME_PATTERN}|{_NAME_PATTERN})(?P<e>\s+)(?P<s>{SHELL_WORD})""",
