@@ -253,6 +253,7 @@ OWN_FILES = {
     "agents/certificates.py": "of the package",
     "agents/cline/config.py": "of the package",
     "base/process_info.py": "of the runtime folder",
+    "base/sealing.py": "of our data",
     "base/settings.py": "the settings of the user and of the system",
     "cli/_ui/consent.py": "of /proc",
     "client/daemon_endpoints.py": "of our data",
