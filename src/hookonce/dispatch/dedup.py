@@ -100,9 +100,9 @@ def _content_digest(event: Event) -> str:
     data = {name: value for name, value in event.data.items() if name != _ENTRY_KEY}
     content: list[object] = [event.prompt, data]
     if tool is not None:
-        result = tool.result  # but for how long it took
+        result = tool.result  # but for how long it took; entries may spell a native name in two ways
         outcome = None if result is None else [result.ok, result.exit_code, result.error, result.output]
-        content = [tool.native, tool.input, event.cwd, outcome]
+        content = [tool.name, tool.mcp_server, tool.input, event.cwd, outcome]
     return sha256(dumps(content, sort_keys=True, default=to_builtins).encode()).hexdigest()
 
 
