@@ -63,7 +63,7 @@ def warm(home, installed):
     found = Home(home, installed)
     found.warm()
     yield found
-    found.house.mkdir(mode=0o700, exist_ok=True)
+    found.house.mkdir(mode=0o700, parents=True, exist_ok=True)
     found.end()
 
 
