@@ -13,7 +13,7 @@ from tests.cli.command import run
 from tests.integration.real import agent
 
 pytestmark = pytest.mark.integration
-APIS = {"claude-code": "anthropic", "codex": "responses", "gemini-cli": "gemini"}
+USAGE = {"claude-code": apis._ANTHROPIC_USAGE, "codex": apis._RESPONSES_USAGE, "gemini-cli": apis._GEMINI_USAGE}
 ONCE = ("session_start", "before_prompt", "agent_stop", "session_end")  # of the main agent, in a session of one prompt
 
 
@@ -64,7 +64,7 @@ def recorded(tmp_path_factory):
 
 def counted(name, number):
     """Input and output tokens that the scripted model has told for so many answers."""
-    told = apis.APIS[APIS[name]].usage
+    told = USAGE[name]
     pairs = (("input_tokens", "output_tokens"), ("promptTokenCount", "candidatesTokenCount"))
     given, made = next((told[given], told[made]) for given, made in pairs if given in told)
     return number * given, number * made
@@ -75,7 +75,7 @@ def sums(found):
 
 
 @pytest.mark.covers("AH-32")
-@pytest.mark.parametrize("name", APIS)
+@pytest.mark.parametrize("name", USAGE)
 def test_tokens_are_those_that_the_model_has_told(recorded, name, record_property):
     """
     For every request with tools, sub-agents' among them, wherever one looks; what is asked on the side is not in it.
@@ -96,7 +96,7 @@ def test_tokens_are_those_that_the_model_has_told(recorded, name, record_propert
     assert {"latency_ms", "model_call_id"} <= {key for one in found.answers for key in one["data"]}
 
 
-@pytest.mark.parametrize("name", APIS)
+@pytest.mark.parametrize("name", USAGE)
 def test_answers_to_a_sub_agent_are_linked_to_it(recorded, name):
     """
     By its id, and to the call that started it.
@@ -108,7 +108,7 @@ def test_answers_to_a_sub_agent_are_linked_to_it(recorded, name):
 
 
 @pytest.mark.covers("OH-5")
-@pytest.mark.parametrize("name", APIS)
+@pytest.mark.parametrize("name", USAGE)
 def test_every_event_is_there_once(recorded, name):
     """
     By its id: all that the lab's own hook has heard, and nothing else. By its meaning: no call, prompt or end twice.
@@ -124,7 +124,7 @@ def test_every_event_is_there_once(recorded, name):
     assert dict.fromkeys(ONCE, 1) == moments
 
 
-@pytest.mark.parametrize("name", APIS)
+@pytest.mark.parametrize("name", USAGE)
 def test_the_record_of_a_run_is_sound(recorded, name):
     """
     Nothing is lost, nothing waits, and every link of the chain holds.

@@ -6,11 +6,12 @@ an ancestor; what a repository sets in the environment counts for nothing.
 
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from time import CLOCK_BOOTTIME, clock_gettime, monotonic
 from typing import Protocol
 
-from hookonce.base.runtime_dir import runtime_file, runtime_path, write_new
+from hookonce.base.runtime_dir import NoRuntimeDirError, runtime_file, runtime_path, write_new
 
 DEPTH_VARIABLE, PARENT_VARIABLE, HOOK_DIR_VARIABLE = "HOOKONCE_DEPTH", "HOOKONCE_PARENT", "HOOKONCE_HOOK_DIR"
 MAX_DEPTH = 3
@@ -42,15 +43,20 @@ class HandlerRegistry(Protocol):
 
 
 def register_handlers(depth: int, runtime_dir: Path | None = None) -> str:
-    """Register handlers of a process that runs them once."""
+    """Register handlers of a process that runs them once; no token where nothing can be written."""
     token = os.urandom(8).hex()
-    write_new(runtime_path("handlers", token, runtime_dir), f"{os.getpid()} {depth}".encode())
+    try:
+        write_new(runtime_path("handlers", token, runtime_dir), f"{os.getpid()} {depth}".encode())
+    except (OSError, NoRuntimeDirError):
+        return ""  # how deep the next ones are nobody knows; that is better than not to ask these
     return token
 
 
 def unregister_handlers(token: str) -> None:
     """Remove the registration."""
-    runtime_file("handlers", token).unlink(missing_ok=True)
+    with suppress(OSError):
+        if token:
+            runtime_file("handlers", token).unlink(missing_ok=True)
 
 
 class LongLivedRegistry:

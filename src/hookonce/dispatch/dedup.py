@@ -25,7 +25,14 @@ from msgspec.json import Decoder
 from msgspec.structs import replace
 
 from hookonce.base.jsontext import dump, load
-from hookonce.base.runtime_dir import create_exclusive, runtime_file, runtime_path, update_locked, write_atomic
+from hookonce.base.runtime_dir import (
+    NoRuntimeDirError,
+    create_exclusive,
+    runtime_file,
+    runtime_path,
+    update_locked,
+    write_atomic,
+)
 from hookonce.base.sealing import is_sealed, seal, unseal
 from hookonce.errors import HookonceError
 from hookonce.model import Decision, Event, Gap, HookRun, Reply
@@ -229,8 +236,14 @@ def _replace_entry(entry: DedupEntry, event: Event, replacement: DedupEntry | No
 
 
 def disk_store(key: str, transform: Callable[[DedupEntries], DedupEntries]) -> DedupEntries:
-    """Deduplication store in the runtime directory, shared by all processes."""
-    return update_page(dedup_file(key), key, transform)
+    """Deduplication store in the runtime directory, shared by all processes.
+
+    Where nothing can be written hooks are asked all the same, at worst once through each entry.
+    """
+    try:
+        return update_page(dedup_file(key), key, transform)
+    except (OSError, NoRuntimeDirError):
+        return transform([])
 
 
 def dedup_file(key: str) -> Path:
@@ -295,13 +308,19 @@ class CallClaim(Struct, frozen=True):
 
 
 def claim_call(call_id: str) -> bool:
-    """Claim a call id; whether we are the ones who run its hooks."""
-    return create_exclusive(runtime_path("calls", call_id), dump(CallClaim(done=False, pid=os.getpid())))
+    """Claim a call id; whether we are the ones who run its hooks: also where no claim can be written, by anybody."""
+    try:
+        return create_exclusive(runtime_path("calls", call_id), dump(CallClaim(done=False, pid=os.getpid())))
+    except (OSError, NoRuntimeDirError):
+        return not has_claim(call_id)
 
 
 def has_claim(call_id: str) -> bool:
     """Whether somebody runs the hooks of a call id, or has run them."""
-    return runtime_file("calls", call_id).exists()
+    try:
+        return runtime_file("calls", call_id).exists()
+    except (OSError, NoRuntimeDirError):
+        return False
 
 
 def save_answer(call_id: str, reply: Reply, payload: bytes) -> None:

@@ -114,18 +114,21 @@ def find_project(cwd: Path | str) -> Path:
 
 
 def _resolve_folder(folder: str) -> str:
-    """The folder behind links; the kernel knows it in fewer steps than Python finds it."""
+    """The folder behind links, as far as they can be followed; the kernel finds it in fewer steps than Python."""
     try:
         fd = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            path = os.readlink(f"/proc/self/fd/{fd}")  # noqa: PTH115
+        finally:
+            os.close(fd)
+        if not path.endswith(" (deleted)"):
+            return path
     except (OSError, AttributeError):
-        return realpath(folder)
+        pass
     try:
-        path = os.readlink(f"/proc/self/fd/{fd}")  # noqa: PTH115
+        return realpath(folder)
     except OSError:
-        path = ""
-    finally:
-        os.close(fd)
-    return realpath(folder) if path.endswith(" (deleted)") or not path else path
+        return folder
 
 
 def _is_repository(git: str) -> bool:

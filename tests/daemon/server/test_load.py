@@ -14,6 +14,7 @@ SLOW = int(os.environ.get("HOOKONCE_SLOW_HOOKS", "150"))
 ROUNDS = int(os.environ.get("HOOKONCE_LOAD_ROUNDS", "260"))  # each a session of its own, of which 256 are followed
 WAITS = '[ -e "$HOME/go" ] || cat "$HOME/gate"; echo "$NUMBER" >&2; exit 2'
 PATIENT = ["claude-code", "PreToolUse", "--dialect", "claude-code", "--run", WAITS, "--scope", "user", "--timeout", "600"]
+COMPACT = ["claude-code", "PreCompact", "--via", "claude-code/user"]
 MOST = 20_000  # kilobytes by which a daemon may have grown; what leaks grows without end
 
 
@@ -72,7 +73,7 @@ def _mixed(home):
         name = f"{begin}-{number}"
         assert refused(home.tool(session=name), "no")
         assert home.call(*STOP, given=stopping(session=name))[1]
-        assert SILENT == home.call(*TOOL, given=payload(tool_name="x", session=name, hook_event_name="PreCompact"))
+        assert SILENT == home.call(*COMPACT, given=payload(session=name, hook_event_name="PreCompact"))
         if number % 50 == 0:
             assert refused(home.tool("x" * 500_000, session=name), "no")
             with home.start(*TOOL) as killed:

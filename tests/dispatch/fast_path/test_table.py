@@ -183,10 +183,6 @@ def test_hooks_of_the_project_that_the_payload_names_count_too(home):
     assert b"" == said(home, "claude-code", "PreToolUse", CLAUDE | {"cwd": "/"})
 
 
-def test_another_home_has_another_table(home):
-    assert said(home / "x", "claude-code", "PreToolUse", CLAUDE) is None
-
-
 def test_our_own_trial_is_no_event(home):
     assert said(home, "claude-code", "PreToolUse", dispatcher.TRIAL_PAYLOAD) is None
     assert [] == list(files.load_records())

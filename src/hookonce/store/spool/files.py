@@ -14,7 +14,7 @@ from pathlib import Path
 
 from hookonce.base import paths, settings
 from hookonce.base.jsontext import dump
-from hookonce.base.runtime_dir import find_runtime_dir
+from hookonce.base.runtime_dir import candidate_dirs
 from hookonce.errors import HookonceError
 from hookonce.model import Stored
 from hookonce.store.entry import decode_entry
@@ -99,7 +99,7 @@ def _event_file(event: str) -> Path:
 def count_lost_record(delta: int = 1) -> None:
     """Count a lost record, or one that was found again (-1). The count is the length of an empty file.
 
-    Even a full disk takes that; where the data directory cannot be written at all, the runtime directory counts.
+    Even a full disk takes that; where the data directory cannot be written at all, a file in /tmp counts.
     """
     for loss_file in (_loss_file, fallback_loss_file):
         with suppress(OSError, HookonceError):
@@ -118,7 +118,8 @@ def lost_record_count() -> int:
     total = 0
     for loss_file in (_loss_file, fallback_loss_file):
         with suppress(OSError, HookonceError):
-            total += loss_file().stat().st_size
+            status = loss_file().lstat()
+            total += status.st_size if status.st_uid == os.getuid() else 0
     return total
 
 
@@ -127,8 +128,8 @@ def _loss_file() -> Path:
 
 
 def fallback_loss_file() -> Path:
-    """The file that counts lost records while the data directory cannot be written."""
-    return find_runtime_dir() / "lost"
+    """The file that counts lost records while the data directory cannot be written; nothing else depends on it."""
+    return Path(f"/tmp/hookonce-lost-{os.getuid()}-{candidate_dirs(paths.home(), paths.data_dir())[-1].name}")  # noqa: S108
 
 
 def load_records() -> Iterator[Stored]:
