@@ -1,8 +1,10 @@
 """Experiment `here`: the user's own installation fires, its deny holds, and doctor finds nothing."""
 
 import os
+from pathlib import Path
 
 from hookonce.base import paths
+from hookonce.base.runtime_location import CLIENT_SUBDIR
 from hookonce.client.daemon_endpoints import describe_orphan
 from hookonce.configure import journal
 from hookonce.configure.locations import ConfigRoots, current_roots, target_file
@@ -12,7 +14,7 @@ from hookonce.diagnose.self_check import check_installation
 from hookonce.errors import HookonceError
 from hookonce.lab.prove.bench import Bench
 from hookonce.lab.prove.certificate import Claim, judge_claim
-from hookonce.lab.prove.config_copy import SCOPE, copy_user_config
+from hookonce.lab.prove.config_copy import SCOPE, copy_client, copy_user_config
 from hookonce.lab.prove.run import AgentRun, describe_end, events_of_type, is_complete, is_hook_asked, summarize_run
 
 # Where they are set, an agent does not read the files that we know of.
@@ -58,11 +60,17 @@ def run_experiment(bench: Bench) -> list[Claim]:
 
 def _play_refusal(bench: Bench, locations: ConfigRoots, client: str) -> AgentRun:
     answer = {"decision": "deny", "reason": "the lab refuses"}
+
+    def change_home(_: object, lab_roots: ConfigRoots) -> None:
+        lab_client = Path(os.path.realpath(lab_roots.home), CLIENT_SUBDIR, Path(client).name)
+        copy_client(Path(client), lab_client)
+        copy_user_config(bench.agent, locations, lab_roots, client, str(lab_client))
+
     return bench.play(
         "refuse-shell",
         rules=[{"event": "before_tool_execute", "do": "slow", "say": answer}],
         hooks=bench.hooks_for_all_events,
-        change_home=lambda _home, lab_roots: copy_user_config(bench.agent, locations, lab_roots, client),
+        change_home=change_home,
     )
 
 

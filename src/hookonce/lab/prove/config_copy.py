@@ -3,11 +3,14 @@
 Nothing else of the user's is copied: no other hooks, no keys, no servers.
 """
 
+import shutil
 from pathlib import Path
+from shlex import quote
 
 from hookonce.agents import config_of
 from hookonce.base import invocation
 from hookonce.base.files import read_if_readable
+from hookonce.base.paths import make_private_dir
 from hookonce.configure.agent_trust import plan_review
 from hookonce.configure.locations import ConfigRoots, document_of, is_event_map, resolve_path, target_file
 from hookonce.configure.merge import COMMAND_KEYS, editor_of, merge_entries, remove_entries
@@ -19,8 +22,20 @@ _MISSING = object()
 _EXTRA_KEYS = frozenset({"hooks", "args"})  # with these an entry says more than its command
 
 
-def copy_user_config(agent: Agent, user_locations: ConfigRoots, lab_locations: ConfigRoots, client: str) -> None:
-    """Copy the user's entries, switches and trust of an agent into the lab's home."""
+def copy_client(client: Path, lab_client: Path) -> None:
+    """Copy the user's client as it is, with what lies beside it: whose hooks a client asks is where it lies."""
+    make_private_dir(lab_client.parent)
+    for name in (client.name, "interpreter"):
+        source, target = client.with_name(name), lab_client.with_name(name)
+        target.unlink(missing_ok=True)
+        if source.exists():
+            shutil.copy(source, target)
+
+
+def copy_user_config(
+    agent: Agent, user_locations: ConfigRoots, lab_locations: ConfigRoots, client: str, lab_client: str | None = None
+) -> None:
+    """Copy the user's entries, switches and trust of an agent into the lab's home, for a copy of the client there."""
     source = target_file(agent, SCOPE, user_locations)
     if source is None:
         return
@@ -29,14 +44,23 @@ def copy_user_config(agent: Agent, user_locations: ConfigRoots, lab_locations: C
     target.parent.mkdir(parents=True, exist_ok=True)
     if config_of(agent).language == "code":
         _copy_scripts(agent, source, target)
+        for path in [target] if target.is_file() else target.glob("*"):
+            _replace_client(path, client, lab_client)
         return
     _copy_entries(agent, source, target, user_locations, lab_locations)
+    _replace_client(target, client, lab_client)
     _copy_switches(agent, user_locations, lab_locations)
     findings = check_agent(agent, user_locations, client)
     if any(finding.kind == "untrusted" and finding.path for finding in findings):
         return
-    if (change := plan_review(agent, target, target.read_bytes(), lab_locations, client)) is not None:
+    if (change := plan_review(agent, target, target.read_bytes(), lab_locations, lab_client or client)) is not None:
         change.path.write_bytes(change.new or b"")
+
+
+def _replace_client(path: Path, client: str, lab_client: str | None) -> None:
+    if lab_client is not None:
+        data = path.read_bytes().replace(quote(client).encode(), client.encode())
+        path.write_bytes(data.replace(client.encode(), quote(lab_client).encode()))
 
 
 def _is_own_entry(command: str) -> bool:
