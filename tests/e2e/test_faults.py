@@ -148,9 +148,6 @@ SURROUNDINGS = {
     "somebody who leaves": in_the_walk(dispatcher, "process_request", SystemExit(3)),
     "a table that cannot be imported": in_the_walk(dispatcher, "parse_request", ImportError("x")),
     "hooks that start agents that start hooks": in_the_walk(dispatcher, "process_request", pipeline.NestingTooDeepError("x")),
-    "no runtime directory": in_the_walk(runtime_dir, "find_runtime_dir", NoRuntimeDirError("x")),
-    "a full runtime directory": in_the_walk(dedup, "create_exclusive", FULL),
-    "a runtime directory that is gone": in_the_walk(dedup, "runtime_path", FileNotFoundError("x")),
     "a user's manifest that is broken": lambda _: manifest().write_text("{", encoding="utf-8"),
     "a user's manifest that is cut": lambda _: manifest().write_text(manifest().read_text()[:-9], encoding="utf-8"),
     "a user's manifest that is something else": lambda _: manifest().write_text('{"a": 1}', encoding="utf-8"),
@@ -209,6 +206,9 @@ def read_only(patch):
 
 
 HARMLESS = {
+    "no runtime directory": in_the_walk(runtime_dir, "find_runtime_dir", NoRuntimeDirError("x")),
+    "a full runtime directory": in_the_walk(dedup, "create_exclusive", FULL),
+    "a runtime directory that is gone": in_the_walk(dedup, "runtime_path", FileNotFoundError("x")),
     "a data directory that cannot be written": read_only,
     "a full disk under the records": in_the_walk(files, "_append_line", FULL),
     "records that cannot be made unreadable": in_the_walk(dispatcher, "redact_record", ValueError("x")),
