@@ -106,7 +106,7 @@ def test_nobody_waits_while_a_server_is_waited_for(there):
     Who was asked last answers first, if the others do not answer.
     """
     loop, ended = EventLoop(), []
-    for path, patience in [*[("/hangs", PATIENCE)] * 8, ("/deny", LONG)]:
+    for path, patience in [*[("/hangs", 4 * PATIENCE)] * 8, ("/deny", LONG)]:
         build_http_operation(Handler(type="http", url=there.url(path)), BODY, {}).begin(loop, patience, ended.append)
 
     while len(ended) < 9:
