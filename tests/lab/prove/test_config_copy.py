@@ -120,10 +120,10 @@ class Two:
         self.install(self.lab, *driver.install)
         self._monkeypatch.setenv("HOME", str(self.user.home))
 
-    def bring(self):
+    def bring(self, lab_client=None):
         """Bring along what is to come along; nothing of the user's is touched by that."""
         before = snapshot(self.user.home), snapshot(self.user.project)
-        copy_user_config(self.agent, self.user, self.lab, str(paths.client_path()))
+        copy_user_config(self.agent, self.user, self.lab, str(paths.client_path()), lab_client)
         assert before == (snapshot(self.user.home), snapshot(self.user.project))
 
     @property
@@ -321,6 +321,23 @@ def test_trust_comes_along_and_distrust_does(tmp_path, monkeypatch, trusted):
     found = {one.kind for one in check_agent(two.agent, two.lab, str(paths.client_path()))}
     assert trusted == ("untrusted" not in found)
     assert doors(two.document(two.user)) == doors(two.document(two.lab))
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_trust_that_the_lab_gave_itself_counts_for_nothing(tmp_path, monkeypatch, trusted):
+    """
+    The lab's installation and the copy of the user's may have the same entries.
+    """
+    two = Two(tmp_path, monkeypatch, "codex")
+    (two.user.home / ".codex").mkdir()
+    two.install(two.user, *(["--trust"] if trusted else []))
+    two.prepared()
+    lab_client = commands(two.document(two.lab))[0].split()[0]
+
+    two.bring(lab_client)
+
+    found = {one.kind for one in check_agent(two.agent, two.lab, lab_client)}
+    assert trusted == ("untrusted" not in found)
 
 
 # Scripts

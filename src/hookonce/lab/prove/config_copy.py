@@ -51,9 +51,10 @@ def copy_user_config(
     _replace_client(target, client, lab_client)
     _copy_switches(agent, user_locations, lab_locations)
     findings = check_agent(agent, user_locations, client)
-    if any(finding.kind == "untrusted" and finding.path for finding in findings):
-        return
-    if (change := plan_review(agent, target, target.read_bytes(), lab_locations, lab_client or client)) is not None:
+    is_reviewed = not any(finding.kind == "untrusted" and finding.path for finding in findings)
+    data, reviewed_client = target.read_bytes(), lab_client or client
+    change = plan_review(agent, target, data, lab_locations, reviewed_client, present=is_reviewed)
+    if change is not None:  # the lab's own installation was reviewed, and may have had the same entries
         change.path.write_bytes(change.new or b"")
 
 
