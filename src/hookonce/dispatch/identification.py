@@ -167,8 +167,10 @@ def _find_evidence(agent: Agent, payload: Object, transcript_home: tuple[str, st
 
 def foreign_home(agent: Agent, payload: Any) -> str | None:
     """The directory of another agent in which the payload's transcript lies, if it does."""
-    path = (payload.get("transcript_path") or payload.get("transcriptPath")) if type(payload) is dict else None
-    if agent.home is None or type(path) is not str or f"/{agent.home}/" in path:
+    if agent.home is None or type(payload) is not dict:
+        return None
+    path = payload.get("transcript_path") or payload.get("transcriptPath")
+    if type(path) is not str or f"/{agent.home}/" in path:
         return None
     transcript_home = _find_transcript_home(payload)
     return None if transcript_home is None else transcript_home[1]

@@ -4,7 +4,9 @@ import pytest
 from msgspec import to_builtins
 
 from hookonce import formats
-from hookonce.formats._shared.rest import EXTENSION_KEY
+from hookonce.base.jsontext import dump
+from hookonce.formats._shared.rest import EXTENSION_KEY, remaining_fields, rest_builder, rest_of
+from hookonce.model import SCHEMA, Event
 from tests.formats.material import EXACT, walk
 
 CALL = {"action": {"name": "shell", "input": {"command": "ls"}}}
@@ -110,3 +112,10 @@ def test_a_record_of_a_later_version_loses_nothing_in_silence():
     assert [] == read(ours).gaps
     assert ["$.event.schema", "$.event.mood", "$.seal"] == [gap.where for gap in read(later).gaps]
     assert all(gap.note for gap in read(later).gaps)
+
+
+@pytest.mark.parametrize("fields", [{}, {"cwd": "", "data": {"a": None}}, {"turn": "t", "mode": "plan", "native": {}}])
+def test_the_rest_as_a_struct_is_the_rest(fields):
+    """Both ways to tell what remains of an event give the same text, empty texts and the order of keys included."""
+    event = Event(id="e", schema=SCHEMA, type="x", agent="a", time="t", time_source="none", **fields)
+    assert dump(rest_builder("id", "time")(event)) == dump(rest_of(event, remaining_fields("id", "time")))

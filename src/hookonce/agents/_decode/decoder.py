@@ -7,6 +7,8 @@ agent's own function where it has one, and built into an Event.
 from functools import cache
 from typing import Any
 
+from msgspec.structs import replace
+
 from hookonce.agents._decode.tool_calls import build_tool
 from hookonce.base import ids, times
 from hookonce.base.jsontext import dump
@@ -45,12 +47,11 @@ def decode(
         facts["kind"] = kind
         agent.refine(facts, data, payload)
         kind = facts["kind"]
-    for slot in _TEXT_SLOTS:
-        if type(fact(slot, "")) is not str:
-            _move_mistyped_to_data(facts, data)
-            break
-    time, source = _event_time(fact("time"), data, received)
-    tool, session, usage, mode = fact("tool"), fact("session"), fact("usage"), fact("mode")
+    turn, cwd, model, prompt, version, parent_session = _select_texts(facts, data)
+    tool, session, usage, mode, time = fact("tool"), fact("session"), fact("usage"), fact("mode"), fact("time")
+    source: TimeSource = "received" if received else "none"
+    if time is not None and (time := _time_text(time, data)) is not None:
+        source = "agent"
     if tool is None and "error" in facts:
         data["error"] = facts["error"]
     if session is not None and type(session) is not str:
@@ -61,29 +62,27 @@ def decode(
     if mode is not None:
         data["permission_mode"] = mode
     is_human = kind in USER_EVENTS and "subagent" not in facts and fact("actor") != "ai_agent"
-    return Event(
+    output = Event(  # at most 15 arguments: with more, Python builds a dictionary of them, at four times the cost
         id=ids.StreamIds().next(agent.name, dump(payload)) if id is None else id,
         schema=SCHEMA,
         type=kind,
         agent=agent.name,
-        agent_version=fact("version"),
         session=session,
-        turn=fact("turn"),
-        subagent=subagent,
-        parent_session=fact("parent_session"),
-        time=time,
+        turn=turn,
+        time=time or received or times.EPOCH_TEXT,
         time_source=source,
-        received=received,
-        cwd=fact("cwd"),
+        cwd=cwd,
         tool=None if tool is None else build_tool(agent, facts, kind),
-        prompt=fact("prompt"),
-        model=fact("model"),
-        usage=usage if isinstance(usage, Usage) else None,
+        model=model,
         mode=agent.modes.get(mode) if type(mode) is str else None,
         actor=_USER if is_human else _SYSTEM if kind in SYSTEM_EVENTS else _AI,
         data=data,
         native=payload,
     )
+    if version is subagent is prompt is received is usage is parent_session is None:
+        return output
+    fields = {"agent_version": version, "parent_session": parent_session, "subagent": subagent, "received": received}
+    return replace(output, prompt=prompt, usage=usage if isinstance(usage, Usage) else None, **fields)
 
 
 def normalize(agent: Agent, native: str) -> str:
@@ -147,27 +146,30 @@ def _key_of_slot(agent: Agent, slot: str) -> str | None:
     return next((key for key, name in agent.keys.items() if name == slot), slot)
 
 
-def _move_mistyped_to_data(facts: Facts, data: Object) -> None:
-    """An optional value of a wrong type is no reason to refuse the event: it moves to `data` unchanged."""
-    slots = [slot for slot in facts if slot in _TEXT_SLOTS and not isinstance(facts[slot], str | None)]
-    for slot in slots:
-        data[slot] = facts.pop(slot)
+def _select_texts(facts: Facts, data: Object) -> list[Any]:
+    """The values of the text slots. One of a wrong type is no reason to refuse the event: it moves to `data`."""
+    values = list(map(facts.get, _TEXT_SLOTS))
+    for value in values:
+        if value is not None and type(value) is not str:
+            slots = [slot for slot in facts if slot in _TEXT_SLOTS and not isinstance(facts[slot], str | None)]
+            data |= {slot: facts.pop(slot) for slot in slots}
+            return list(map(facts.get, _TEXT_SLOTS))
+    return values
 
 
-def _event_time(value: Any, data: Object, received: str | None) -> tuple[str, TimeSource]:
-    if value is not None:
-        text: str | None = None
-        if type(value) is str:
-            if times.has_zone(value):
-                return value, "agent"
-            moment = times.parse_time(value)
-            text = None if moment is None else times.format_time(moment)
-        elif isinstance(value, int | float) and not isinstance(value, bool):
-            text = times.from_milliseconds(value)
-        if text is not None:
-            return text, "agent"
+def _time_text(value: Any, data: Object) -> str | None:
+    """The time that the agent names; what is no time goes to `data`."""
+    text: str | None = None
+    if type(value) is str:
+        if times.has_zone(value):
+            return value
+        moment = times.parse_time(value)
+        text = None if moment is None else times.format_time(moment)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        text = times.from_milliseconds(value)
+    if text is None:
         data["time"] = value
-    return (received, "received") if received else (times.EPOCH_TEXT, "none")
+    return text
 
 
 def _build_subagent(facts: Facts, kind: str, data: Object) -> Subagent | None:

@@ -20,7 +20,7 @@ def build_tool(agent: Agent, facts: Facts, kind: str) -> Tool:
         raise PayloadError("the tool name must be a string", f"$.{key}")
     raw = facts.get("input")
     name, server = resolve_tool_name(agent, native, facts)
-    arguments = canonical_arguments(agent, native, name, as_object(raw))
+    arguments = canonical_arguments(agent, native, name, raw if type(raw) is dict else as_object(raw))
     shape = agent.shape_readers.get(native)
     if shape is not None:
         name, arguments = shape(name, arguments)

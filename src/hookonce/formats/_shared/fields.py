@@ -17,6 +17,7 @@ from hookonce.vocabulary.names import MODEL_PROVIDERS
 
 T = TypeVar("T")
 _MAX_COUNT = 2**63  # no count, and no infinity either
+_DIGEST_FIELDS = frozenset(Digest.__struct_fields__)
 _TYPE_NAMES: dict[type, str] = {
     str: "a string",
     dict: "an object",
@@ -87,7 +88,7 @@ def as_count(value: Any) -> int | None:
 
 def hash_and_length(value: Any) -> tuple[str, int]:
     """Hash and length of a text, or those of its digest."""
-    if isinstance(value, Digest):
+    if type(value) is Digest:
         return value.hash, value.length
     if type(value) is dict and type(value.get("hash")) is str and type(value.get("length")) is int:
         return value["hash"], value["length"]
@@ -97,7 +98,7 @@ def hash_and_length(value: Any) -> tuple[str, int]:
 
 def is_digest(value: Any) -> bool:
     """Whether only a digest of the text remains."""
-    return isinstance(value, Digest) or (type(value) is dict and value.keys() == {"hash", "length", "lines"})
+    return type(value) is Digest or (type(value) is dict and value.keys() == _DIGEST_FIELDS)
 
 
 def as_text(value: Any) -> str:

@@ -26,6 +26,7 @@ _TRIGGERS = frozenset({"auto", "manual", "system"})
 _PLAN_TYPES = ("plan", "explore", "default")
 _TOKEN_FIELDS = ("tokens_used", "tokens_limit", "tokens_before", "tokens_after", "tokens_removed", "tokens_remaining")
 _UNFIT_CHARS = re.compile(r"\s|\.(?=\.|\Z)")
+DERIVING_TYPES = frozenset({"tool_use_failure", "before_prompt"})  # events that may mean further ones
 _LOOP_FIELDS = ("iteration_count", "tokens_consumed", "elapsed_ms")
 
 
@@ -111,16 +112,17 @@ def _action_data(event: Event) -> Object:
     if tool is None:
         path = event.data.get("path")
         return {"action": {"name": "write_file", "input": {"path": path}}} if type(path) is str else {}
-    action: Object = {"name": _action_name(tool), "input": _input_fields(tool.input)}
+    action: Object = {"name": _action_name(tool.native, tool.name), "input": _input_fields(tool.input)}
     if tool.result is not None:
         action["result"] = _result_fields(tool.result)
     return {"action": action}
 
 
-def _action_name(tool: Tool) -> str:
-    if TOOLS_BY_ACTION.get(tool.native) == tool.name:
-        return tool.native  # a word of this format already: an inline edit stays one
-    return action_of_tool(tool.name)
+@lru_cache(maxsize=512)
+def _action_name(native: str, name: str) -> str:
+    if TOOLS_BY_ACTION.get(native) == name:
+        return native  # a word of this format already: an inline edit stays one
+    return action_of_tool(name)
 
 
 def _input_fields(arguments: Object) -> Object:
@@ -167,7 +169,8 @@ def _notification_data(event: Event) -> Object:
     fields: Object = {} if notification_type is None else {"type": notification_type}
     fields |= _text_or_digest("message", event.data.get("message"))
     if event.tool is not None:
-        fields["details"] = {"action": {"name": _action_name(event.tool), "input": _input_fields(event.tool.input)}}
+        name = _action_name(event.tool.native, event.tool.name)
+        fields["details"] = {"action": {"name": name, "input": _input_fields(event.tool.input)}}
     elif type(event.data.get("details")) is dict:
         fields["details"] = event.data["details"]
     return fields

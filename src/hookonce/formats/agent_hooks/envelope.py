@@ -3,6 +3,8 @@
 import re
 from functools import lru_cache
 
+from msgspec.structs import replace
+
 from hookonce.base import ids
 from hookonce.base.jsontext import as_dict
 from hookonce.errors import DocumentError
@@ -21,30 +23,26 @@ _ACTOR_TYPES = {"user": "user", "ai_agent": "ai_agent", "agent": "ai_agent", "sy
 _MODES: frozenset[str] = frozenset({"agent", "plan", "execute", "chat", "edit"})
 _RISK_LEVELS = frozenset({"low", "medium", "high", "critical"})
 _MAX_RISK_SCORE = 100
-_REST_FIELDS = rest_fields.remaining_fields("id", "time", "agent_version", "parent_session", "actor", "mode")
+_build_rest = rest_fields.rest_builder("id", "time", "agent_version", "parent_session", "actor", "mode")
 _MAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 _DECISION_TYPES = frozenset({"Action.Before", "Action.After", "Prompt.Submitted"})
 # Where the specification's own table of agents says something else than the agents do.
 _TABLE_TYPES = {("cursor", "agent_stop"): "Session.End", ("windsurf", "worktree_create"): "Session.Start"}
 
 
-def write(record: Record) -> list[Object]:
-    """The event, and the further events that it means in this vocabulary."""
-    return _documents(record, event_type_of(record.event))
-
-
 def write_strict_table(record: Record) -> list[Object]:
     """Write the types of the specification's table: there a stop ends Cursor's session, not its turn."""
-    event = record.event
-    return _documents(record, _TABLE_TYPES.get((event.agent, event.type)) or event_type_of(event))
+    return write(record, _TABLE_TYPES.get((record.event.agent, record.event.type)))
 
 
-def _documents(record: Record, kind: str) -> list[Object]:
+def write(record: Record, kind: str | None = None) -> list[Object]:
+    """The event, and the further events that it means in this vocabulary."""
     event = record.event
     if rest_fields.is_repeat(event):
         return []
-    documents = [_document(event, kind, record)]
-    if event.origin is not None and event.origin.format == FORMAT.name:
+    documents = [_document(event, kind or detail.type_name(event.type, event.agent), record)]
+    has_own_origin = event.origin is not None and event.origin.format == FORMAT.name
+    if event.type not in detail.DERIVING_TYPES or has_own_origin:
         return documents  # whoever wrote it in this format has said there what else it means
     for index, (derived_type, data) in enumerate(detail.derived_events(event)):
         documents.append(_derived_document(documents[0], event, derived_type, data, index))
@@ -88,9 +86,9 @@ def _document(event: Event, kind: str, record: Record) -> Object:
 
 
 def _metadata(event: Event) -> Object:
-    rest = rest_fields.rest_of(event, _REST_FIELDS)
+    rest = _build_rest(event)
     if _agent_slug(event.agent) != event.agent:
-        rest["agent"] = event.agent
+        rest = replace(rest, agent=event.agent)
     metadata: Object = {EXTENSION_KEY: rest}
     trace = event.data.get("trace_record_id")
     if trace is not None:

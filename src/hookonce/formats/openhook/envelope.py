@@ -3,6 +3,8 @@
 import re
 from functools import partial
 
+from msgspec.structs import replace
+
 from hookonce.base.file_uris import from_uri, is_absolute, resolve_path, to_uri
 from hookonce.base.jsontext import drop_none
 from hookonce.base.times import has_zone, parse_time
@@ -21,8 +23,8 @@ _NOT_SLUG = re.compile(r"[^a-z0-9-]+")
 _DOTTED_TYPE = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+")
 _KNOWN_FIELDS = {"openhook", "id", "source", "type", "time", "session_id", "data", "context", "cwd", "extensions"}
 _VENDOR_PREFIX = "vendor.openhook."
-_REST_FIELDS = rest_fields.remaining_fields("id", "time", "cwd")
-_REST_FIELDS_WITH_CWD = rest_fields.remaining_fields("id", "time")
+_build_rest = rest_fields.rest_builder("id", "time", "cwd")
+_build_rest_with_cwd = rest_fields.rest_builder("id", "time")
 
 
 def write(record: Record, cwd_field: str = "context") -> list[Object]:
@@ -63,9 +65,9 @@ def _document(event: Event, kind: str, cwd_field: str) -> Object:
     cwd = event.cwd
     if cwd is not None:
         document[cwd_field] = to_uri(cwd) if cwd_field == "context" else cwd
-    rest = rest_fields.rest_of(event, _REST_FIELDS if cwd is None or cwd[:1] == "/" else _REST_FIELDS_WITH_CWD)
+    rest = (_build_rest if cwd is None or cwd[:1] == "/" else _build_rest_with_cwd)(event)
     if source != event.agent:
-        rest["agent"] = event.agent
+        rest = replace(rest, agent=event.agent)
     document["extensions"] = {EXTENSION_KEY: rest}
     return document
 

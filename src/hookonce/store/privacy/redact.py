@@ -13,7 +13,7 @@ from re import compile as pattern
 from typing import Any, Literal
 
 from msgspec import Struct
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from hookonce.base.jsontext import dump
 from hookonce.model import Actor, Decision, Digest, Event, Gap, Object, Record, Result, Stored, Tool
@@ -123,7 +123,8 @@ def _redact_result(result: Result, redaction: _Redaction) -> Result:
         return result
     if output is not None and not _is_digest(output):
         redaction.add_hash_gap("$.event.tool.result.output")
-        output = asdict(digest(output if type(output) is str else dump(output).decode(), redaction.key))
+        text = output if type(output) is str else dump(output).decode()
+        output = {"hash": _hash_text(text, redaction.key), "length": len(text), "lines": len(text.splitlines())}
     if type(error) is str:
         redaction.add_hash_gap("$.event.tool.result.error")
         error = digest(error, redaction.key)
@@ -180,12 +181,14 @@ def _hash_strings(value: Any, hmac_key: bytes | None) -> Any:
     if kind is str:
         if value[:1] == "[" and is_mask(value):
             return value
-        text_hash, length, lines = _measure_text(value, hmac_key)
-        return {"hash": text_hash, "length": length, "lines": lines}
+        return {"hash": _hash_text(value, hmac_key), "length": len(value), "lines": len(value.splitlines())}
     if kind is dict:
-        if _is_digest(value):
+        if len(value) == len(_DIGEST_FIELDS) and _is_digest(value):
             return value
-        return {_redact_key(key, hmac_key): _hash_strings(item, hmac_key) for key, item in value.items()}
+        return {
+            key if is_field_name(key) else _hash_text(key, hmac_key): _hash_strings(item, hmac_key)
+            for key, item in value.items()
+        }
     if kind is list:
         return [_hash_strings(item, hmac_key) for item in value]
     return value
@@ -193,7 +196,7 @@ def _hash_strings(value: Any, hmac_key: bytes | None) -> Any:
 
 def _redact_key(key: str, hmac_key: bytes | None) -> str:
     """The name of a field, or the hash of a key that is no name."""
-    return key if is_field_name(key) else _measure_text(key, hmac_key)[0]
+    return key if is_field_name(key) else _hash_text(key, hmac_key)
 
 
 def _is_digest(value: Any) -> bool:
@@ -207,18 +210,17 @@ def _is_digest(value: Any) -> bool:
 
 def digest(text: str, key: bytes | None = None) -> Digest:
     """Hash, length and line count of a text; an HMAC with a key."""
-    text_hash, length, lines = _measure_text(text, key)
-    return Digest(hash=text_hash, length=length, lines=lines)
+    return Digest(hash=_hash_text(text, key), length=len(text), lines=len(text.splitlines()))
 
 
-def _measure_text(text: str, key: bytes | None) -> tuple[str, int, int]:
+def _hash_text(text: str, key: bytes | None) -> str:
     raw = text.encode("utf-8", "surrogatepass")
     if key is None:
-        return "sha256:" + sha256(raw).hexdigest(), len(text), len(text.splitlines())
+        return "sha256:" + sha256(raw).hexdigest()
     inner, outer = (half.copy() for half in _hmac_states(key))
     inner.update(raw)
     outer.update(inner.digest())
-    return "sha256:" + outer.hexdigest(), len(text), len(text.splitlines())
+    return f"sha256:{outer.hexdigest()}"
 
 
 @lru_cache(maxsize=4)
