@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 from hookonce import __version__
 from hookonce.base.terminal_text import escape_unprintable
 from hookonce.cli import BARE, COMMANDS, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_OK, EXIT_PROBLEM, EXIT_USAGE, MODULES
+from hookonce.cli.consent_table import consent_help
 from hookonce.errors import HookonceError, UsageError
 
 _ACCESS_ERRNOS = {EACCES, EPERM, EROFS, ENOTDIR}  # what others have closed for us
@@ -161,6 +162,7 @@ def build_parser(command_name: str | None) -> tuple[ArgumentParser, ModuleType |
             module = import_module(f"hookonce.cli.{MODULES[name]}")
             command.argument_default = None
             module.configure(command)
+            command.epilog = consent_help(name) + (command.epilog or "")
     return parser, module
 
 

@@ -18,8 +18,14 @@ OWN = re.compile(r"\r\x1b\[K|\x1b\[[0-9;]*m|\x1b\[\?25[lh]|\r?(?:\x1b\[2K|\x1b\[
 _LONG = 60  # seconds that no command takes
 
 
-def shown(home, *words, cwd=None, typed=b"", env=(), own=True):
-    """What a command shows on a terminal, and how it ends; without `own` our own sequences are left out."""
+CODE = re.compile(rb"type ([0-9a-f]{6}): $")
+
+
+def shown(home, *words, cwd=None, typed=b"", env=(), own=True, agrees=False):
+    """What a command shows on a terminal, and how it ends; without `own` our own sequences are left out.
+
+    Who agrees types the code that is asked for.
+    """
     pid, screen = pty.fork()
     if pid == 0:
         _become(words, cwd, environment(HOME=str(home), COLUMNS="200", TERM="xterm", **dict(env)))
@@ -32,6 +38,8 @@ def shown(home, *words, cwd=None, typed=b"", env=(), own=True):
                 if not (chunk := os.read(screen, 1 << 16)):
                     break
                 said += chunk
+                if agrees and (code := CODE.search(said)):
+                    os.write(screen, code[1] + b"\n")
     if time.monotonic() >= until:
         os.kill(pid, 9)
     os.close(screen)

@@ -88,10 +88,10 @@ def parse_words(words: list[str]) -> Invocation | None:
 def is_own_entry(target: str | None, client: str, agent: str | None = None) -> bool:
     """Whether an entry is one of this user's hookonce: our path and `--via`, or a URL that says the same.
 
-    Of one agent if that is named.
+    Of one agent if that is named. A wrapper is whose script it runs.
     """
     call = parse_command(target or "")
-    if call is None or call.via is None or (agent is not None and call.agent != agent):
+    if call is None or call.via is None or call.run is not None or (agent is not None and call.agent != agent):
         return False
     return call.client == client or is_address(call.client)
 

@@ -41,7 +41,7 @@ def at_a_terminal(home, *words, typed=None):
     if pid == 0:
         os.chdir(home)
         os.execve(sys.executable, [sys.executable, "-m", "hookonce", *words], environment(HOME=str(home)))  # noqa: S606  it is our own child
-    said, answered = b"", False
+    said, answered = b"", 0
     until = time.monotonic() + 60
     while time.monotonic() < until:
         try:
@@ -51,13 +51,13 @@ def at_a_terminal(home, *words, typed=None):
         if not chunk:
             break
         said += chunk
-        asked = re.search(rb"type ([0-9a-f]{6}): ", said)
-        if asked and not answered:
-            os.write(screen, (typed or asked[1].decode()).encode() + b"\n")
-            answered = True
+        asked = re.findall(rb"type ([0-9a-f]{6}): ", said)
+        if len(asked) > answered:
+            os.write(screen, (typed or asked[-1].decode()).encode() + b"\n")
+            answered += 1
         if b"[y/N] " in said and not answered:
             os.write(screen, (typed or "y").encode() + b"\n")
-            answered = True
+            answered = 1
     _, status = os.waitpid(pid, 0)
     os.close(screen)
     return os.waitstatus_to_exitcode(status), said.decode(errors="replace")
@@ -221,11 +221,11 @@ def test_adopted_hooks_move_into_the_manifest(home):
     """
     They leave the agent's file, our entries take their place, and the manifest says whose dialect they speak.
     """
-    ran = ours(home, "adopt", "claude-code")
+    code, said = at_a_terminal(home, "adopt", "claude-code")
     (hook,) = json.loads((home / ".config" / "hookonce" / "hooks.json").read_text())["hooks"]
     again = ours(home, "adopt", "claude-code")
 
-    assert 0 == ran.code, ran.err
+    assert 0 == code, said
     assert ("before_tool_execute", "shell", "claude-code", "/bin/true x") == (
         hook["event"],
         hook["matcher"],
@@ -406,14 +406,14 @@ def test_adopting_loses_no_hook_of_two_agents(home):
     extra = {"WorktreeCreate": [{"hooks": [{"type": "command", "command": "/bin/true w"}]}], "Stop": [{"hooks": [{"type": "http", "url": "https://x.example"}]}]}
     settings(home).write_text(json.dumps({"hooks": extra | {"PreToolUse": [{"hooks": [{"type": "command", "command": "/bin/true c"}]}]}}))
 
-    ran = ours(home, "adopt", "claude-code", "gemini-cli")
+    code, said = at_a_terminal(home, "adopt", "claude-code", "gemini-cli")
     manifest = json.loads((home / ".config" / "hookonce" / "hooks.json").read_text())
 
-    assert 0 == ran.code, ran.err
+    assert 0 == code, said
     assert ["/bin/true c", "/bin/true g"] == [hook["handler"]["command"] for hook in manifest["hooks"]]
     assert "/bin/true w" in settings(home).read_text()
     assert "https://x.example" in settings(home).read_text()
-    assert 2 == ran.err.count("stays where it is")
+    assert 2 == said.count("stays where it is")
 
 
 def test_a_manifest_in_yaml_is_not_doubled(home):
@@ -517,7 +517,7 @@ def test_leaving_says_which_hooks_are_not_asked_any_more(home):
     ours(home, "install", "claude-code")
     quiet = ours(home, "uninstall", "claude-code")
     file = home / ".config" / "hookonce" / "hooks.json"
-    ours(home, "adopt", "claude-code")
+    at_a_terminal(home, "adopt", "claude-code")
     loud = ours(home, "uninstall", "claude-code")
 
     assert "WARNING" not in quiet.err

@@ -13,6 +13,7 @@ from hookonce.base import ids, settings
 from hookonce.base.process_info import iter_ancestors
 from hookonce.base.terminal_text import escape_unprintable
 from hookonce.base.times import now
+from hookonce.cli.consent_table import NEEDS_PERSON
 from hookonce.configure.changes import confirmation_code
 from hookonce.errors import HookonceError
 from hookonce.model import SCHEMA, Actor, Event, Record
@@ -24,27 +25,26 @@ _MAX_COMMAND_WORDS = 6  # of a command line, in which a program or the script th
 _SCRIPT_SUFFIXES = (".js", ".mjs", ".cjs", ".py")
 
 
-def consent_help(command: str) -> str:
-    """What `--help` says of a verb that is for people."""
-    return f"{command} needs a person at a terminal, who types a code that is shown there."
-
-
 class NotAPerson(HookonceError):
     """Somebody asked for what only a person at a terminal may do."""
 
 
 def require_consent(verb: str, text: str) -> None:
-    """Show what will happen and require the first characters of its digest; raise NotAPerson otherwise."""
+    """Show what will happen and require the first characters of its digest; raise NotAPerson otherwise.
+
+    The verb is one of the consent table.
+    """
+    hint = f"It {NEEDS_PERSON[verb]}. Next: run it yourself, in a terminal that no agent has opened"
     if settings.consent() == "unattended":
         _record_consent(verb, text, "unattended")
         return
     parent_agent = find_parent_agent()
     if parent_agent is not None:
-        raise NotAPerson(f"hookonce {verb} is for a person; {parent_agent}")
+        raise NotAPerson(f"hookonce {verb} is for a person; {parent_agent}. {hint}")
     try:
         terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
     except OSError:
-        raise NotAPerson(f"hookonce {verb} needs a person at a terminal; there is none here") from None
+        raise NotAPerson(f"hookonce {verb} needs a person at a terminal; there is none here. {hint}") from None
     with os.fdopen(terminal, "r+b", buffering=0) as screen:
         visible_text = "\n".join(map(escape_unprintable, text.split("\n")))
         screen.write(f"{visible_text}\nTo go on with {verb}, type {confirmation_code(text)}: ".encode())

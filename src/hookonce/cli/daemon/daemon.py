@@ -3,7 +3,7 @@
 from argparse import ArgumentParser, Namespace
 
 from hookonce.cli._ui.arguments import add_flag
-from hookonce.cli._ui.consent import consent_help, require_consent
+from hookonce.cli._ui.consent import require_consent
 from hookonce.cli._ui.messages import pluralize, print_result
 from hookonce.client import daemon_endpoints
 from hookonce.daemon import control
@@ -14,10 +14,7 @@ _KB_PER_MB = 1024
 
 def configure(parser: ArgumentParser) -> None:
     """The options of `daemon`."""
-    parser.epilog = (
-        consent_help("daemon stop")
-        + "\n\nexamples:\n  hookonce daemon status\n  hookonce daemon status --json\n  hookonce daemon stop"
-    )
+    parser.epilog = "examples:\n  hookonce daemon status\n  hookonce daemon status --json\n  hookonce daemon stop"
     parser.add_argument("verb", choices=["start", "stop", "status"], help="it starts by itself when an agent calls")
     add_flag(parser, "--json", "what it tells about itself, as one JSON object")
 
@@ -33,11 +30,12 @@ def run(options: Namespace) -> None:
 
 
 def _run_stop(options: Namespace) -> None:
+    text = "there was none"
     if (status := control.query_status()) is not None:
         require_consent("daemon stop", _stop_consequence(status))
-    last_status = control.stop_daemon()
-    text = "there was none" if last_status is None else f"the daemon (process {last_status['pid']}) is gone"
-    print_result(options, {"running": False, "stopped": last_status is not None}, lambda _: print(text))
+        control.stop_daemon()
+        text = f"the daemon (process {status['pid']}) is gone"
+    print_result(options, {"running": False, "stopped": status is not None}, lambda _: print(text))
 
 
 def _stop_consequence(status: Object) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from contextlib import closing
 
 from hookonce.cli._ui.arguments import add_flag
-from hookonce.cli._ui.consent import consent_help, require_consent
+from hookonce.cli._ui.consent import require_consent
 from hookonce.cli._ui.messages import pluralize, print_json, print_result, show_status, warn
 from hookonce.errors import HookonceError, UsageError
 from hookonce.inspect.store_access import open_store
@@ -26,7 +26,7 @@ _EXAMPLES = """examples:
 
 def configure(parser: ArgumentParser) -> None:
     """The verbs of `audit`."""
-    parser.epilog = f"{consent_help('audit keys --rotate')}\n{consent_help('audit set-aside')}\n\n{_EXAMPLES}"
+    parser.epilog = _EXAMPLES
     verb_help = """verify: look at every record; checkpoint: sign the record as it is now;
         keys: list the keys that sign;
         set-aside: keep the files of a damaged record, and begin a new one with what can be read of it"""

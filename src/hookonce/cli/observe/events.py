@@ -8,7 +8,6 @@ from contextlib import suppress
 from hookonce import formats
 from hookonce.cli._ui import filters
 from hookonce.cli._ui.arguments import add_flag, format_time, parse_seconds
-from hookonce.cli._ui.consent import consent_help
 from hookonce.cli._ui.messages import pluralize, print_csv_row, print_json, show_status, warn, warn_of_unwritten
 from hookonce.cli._ui.tables import StreamingTable
 from hookonce.errors import UsageError
@@ -130,7 +129,7 @@ _VERB_HELP = """sql: ask for anything, change nothing; export: write records wit
 
 def configure(parser: ArgumentParser) -> None:
     """The options of `events`."""
-    parser.epilog = f"{consent_help('events erase')}\n\n{_EXAMPLES}"
+    parser.epilog = _EXAMPLES
     add = parser.add_argument
     add("verb", nargs="?", choices=[verb for verb in VERBS if verb], help=_VERB_HELP)
     add("words", nargs="*", metavar="WORD", help="a question, files, or ids of records")

@@ -7,8 +7,8 @@ from hookonce.agents import config_of
 from hookonce.base import paths
 from hookonce.cli._ui import config_changes
 from hookonce.cli._ui.config_changes import ChangeProblems
-from hookonce.cli._ui.consent import confirm
-from hookonce.cli._ui.messages import pluralize, print_lines, warn
+from hookonce.cli._ui.consent import require_consent
+from hookonce.cli._ui.messages import pluralize, warn
 from hookonce.client.installation import install_client
 from hookonce.configure.adoption import plan_adoption
 from hookonce.configure.changes import FileChange, render_diff
@@ -54,10 +54,7 @@ def _adopt_agent(options: Namespace, agent: Agent) -> tuple[list[FileChange], Ch
     changes = [*([plan.manifest] if plan.manifest else []), *plan.files]
     if options.dry_run or not changes:
         return changes, []
-    if sys.stdin.isatty() and not options.json:
-        print_lines(render_diff(changes))
-    if not confirm("Move them?"):
-        return [], []
+    require_consent("adopt", render_diff(changes))
     install_client()
     applied_changes, failures = config_changes.apply_changes(changes[:1])
     if failures:  # hooks that the manifest could not take stay where they are

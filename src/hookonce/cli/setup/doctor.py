@@ -7,7 +7,7 @@ from hookonce import agents
 from hookonce.base import paths
 from hookonce.cli._ui import config_changes
 from hookonce.cli._ui.arguments import add_flag
-from hookonce.cli._ui.consent import confirm, consent_help, require_consent
+from hookonce.cli._ui.consent import confirm, require_consent
 from hookonce.cli._ui.messages import pluralize, print_lines, print_result, warn
 from hookonce.client.installation import install_client
 from hookonce.configure.changes import FileChange, render_diff
@@ -34,7 +34,7 @@ def configure(parser: ArgumentParser) -> None:
     config_changes.add_change_options(parser, has_changes=False)
     add_flag(parser, "--repair", "mend what can be mended, after showing it")
     add_flag(parser, "--dry-run", "with --repair: show it only")
-    vouch_help = f"vouch for hooks by the marks that are shown. {consent_help('--vouch')}"
+    vouch_help = "vouch for hooks by the marks that are shown"
     parser.add_argument("--vouch", nargs="+", metavar="MARK", default=[], help=vouch_help)
 
 

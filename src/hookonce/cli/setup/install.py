@@ -11,7 +11,7 @@ from hookonce.base.files import read_file
 from hookonce.cli._ui import config_changes
 from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.config_changes import ChangeProblems
-from hookonce.cli._ui.consent import confirm, consent_help, require_consent
+from hookonce.cli._ui.consent import confirm, require_consent
 from hookonce.cli._ui.messages import print_lines, warn
 from hookonce.client import daemon_endpoints
 from hookonce.client.daemon_endpoints import HttpAddress
@@ -39,8 +39,8 @@ def configure(parser: ArgumentParser) -> None:
     config_changes.add_change_options(parser)
     add_flag(parser, "--trust", "tell agents that ask for it (Codex) that you trust these entries")
     able_agents = ", ".join(sorted(http_reply.COMMAND_EVENTS))
-    http_help = f"let agents that can ({able_agents}) post events to the daemon; default: as it is."
-    add("--http", action=BooleanOptionalAction, help=f"{http_help} {consent_help('--http')}")
+    http_help = f"let agents that can ({able_agents}) post events to the daemon; default: as it is"
+    add("--http", action=BooleanOptionalAction, help=http_help)
     add("--events", choices=("default", "all"), default="default", help="all: also those that come very often")
 
 

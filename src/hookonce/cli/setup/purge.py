@@ -8,7 +8,7 @@ from hookonce.agents import config_of
 from hookonce.base import paths, runtime_dir
 from hookonce.cli._ui import config_changes
 from hookonce.cli._ui.arguments import add_flag
-from hookonce.cli._ui.consent import consent_help, require_consent
+from hookonce.cli._ui.consent import require_consent
 from hookonce.configure.agent_trust import plan_review
 from hookonce.configure.changes import FileChange, render_diff
 from hookonce.configure.install import plan_removal
@@ -20,9 +20,7 @@ from hookonce.errors import HookonceError
 
 def configure(parser: ArgumentParser) -> None:
     """The options of `purge`."""
-    parser.epilog = (
-        consent_help("purge, but for --dry-run,") + "\n\nexamples:\n  hookonce purge --dry-run\n  hookonce purge"
-    )
+    parser.epilog = "examples:\n  hookonce purge --dry-run\n  hookonce purge"
     add_flag(parser, "--json", "tell it as JSON")
     add_flag(parser, "--dry-run", "show what would go, and change nothing")
 

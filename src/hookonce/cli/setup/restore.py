@@ -4,7 +4,7 @@ from argparse import ArgumentParser, Namespace
 
 from hookonce.cli._ui import config_changes
 from hookonce.cli._ui.arguments import add_flag
-from hookonce.cli._ui.consent import consent_help, require_consent
+from hookonce.cli._ui.consent import require_consent
 from hookonce.cli._ui.messages import print_json
 from hookonce.configure.changes import render_diff
 from hookonce.configure.locations import current_roots
@@ -14,10 +14,7 @@ from hookonce.errors import UsageError
 
 def configure(parser: ArgumentParser) -> None:
     """The options of `restore`."""
-    parser.epilog = (
-        consent_help("restore, but for --list and --dry-run,")
-        + "\n\nexamples:\n  hookonce restore claude-code --dry-run\n  hookonce restore claude-code"
-    )
+    parser.epilog = "examples:\n  hookonce restore claude-code --dry-run\n  hookonce restore claude-code"
     config_changes.add_change_options(parser)
     add_flag(parser, "--list", "show the copies that there are")
     parser.add_argument("--back", type=int, default=1, metavar="N", help="the Nth newest copy; default: 1")

@@ -5,7 +5,7 @@ from argparse import ArgumentParser, Namespace
 from hookonce.base import paths
 from hookonce.cli._ui import config_changes
 from hookonce.cli._ui.arguments import add_flag
-from hookonce.cli._ui.consent import consent_help, require_consent
+from hookonce.cli._ui.consent import require_consent
 from hookonce.cli._ui.messages import pluralize, warn
 from hookonce.configure import http_policy
 from hookonce.configure.adoption import find_manifest
@@ -18,10 +18,7 @@ from hookonce.model import Agent
 
 def configure(parser: ArgumentParser) -> None:
     """The options of `uninstall`."""
-    parser.epilog = (
-        consent_help("uninstall, but for --dry-run,")
-        + "\n\nexamples:\n  hookonce uninstall --dry-run\n  hookonce uninstall claude-code"
-    )
+    parser.epilog = "examples:\n  hookonce uninstall --dry-run\n  hookonce uninstall claude-code"
     config_changes.add_change_options(parser)
     add_flag(parser, "--all", "also let scripts run bare that `convert` has wrapped")
 

@@ -2,16 +2,14 @@
 
 from argparse import ArgumentParser, Namespace
 
-from hookonce.cli._ui.consent import consent_help, require_consent
+from hookonce.cli._ui.consent import require_consent
 from hookonce.errors import HookonceError
 from hookonce.trust import approvals
 
 
 def configure(parser: ArgumentParser) -> None:
     """The options of `allow`."""
-    parser.epilog = (
-        consent_help("allow") + "\n\nexample:\n  hookonce why          # shows the code\n  hookonce allow K7PQ2M"
-    )
+    parser.epilog = "example:\n  hookonce why          # shows the code\n  hookonce allow K7PQ2M"
     parser.add_argument("code", metavar="CODE", help="the code that hookonce why shows")
 
 

@@ -2,13 +2,13 @@
 
 from argparse import ArgumentParser, Namespace
 
-from hookonce.cli._ui.consent import consent_help, require_consent
+from hookonce.cli._ui.consent import require_consent
 from hookonce.dispatch.pause import parse_duration_s, pause
 
 
 def configure(parser: ArgumentParser) -> None:
     """The options of `pause`."""
-    parser.epilog = consent_help("pause") + "\n\nexamples:\n  hookonce pause 10m\n  hookonce resume"
+    parser.epilog = "examples:\n  hookonce pause 10m\n  hookonce resume"
     parser.add_argument("length", metavar="LENGTH", help="such as 30s, 10m or 2h")
 
 

@@ -4,7 +4,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from hookonce.cli._ui.arguments import add_flag
-from hookonce.cli._ui.consent import consent_help, require_consent
+from hookonce.cli._ui.consent import require_consent
 from hookonce.cli._ui.messages import pluralize, print_json, print_lines
 from hookonce.diagnose.checks.handlers import project_code_obstacles
 from hookonce.errors import HookonceError
@@ -15,10 +15,7 @@ from hookonce.trust.pin_store import revoke_pins
 
 def configure(parser: ArgumentParser) -> None:
     """The options of `trust`."""
-    parser.epilog = (
-        consent_help("trust, but for --list,")
-        + "\n\nexamples:\n  hookonce trust --list\n  hookonce trust\n  hookonce trust --revoke"
-    )
+    parser.epilog = "examples:\n  hookonce trust --list\n  hookonce trust\n  hookonce trust --revoke"
     parser.add_argument("path", nargs="?", default=".", metavar="PATH", help="the project; default: this directory's")
     add_flag(parser, "--list", "show what is there and whether it is trusted")
     add_flag(parser, "--revoke", "trust nothing of this project any more")
