@@ -104,7 +104,7 @@ def fits(name: str, value: Any) -> bool:
 def load() -> Settings:
     """The settings that count now; asked with every call, so files that lie there unchanged are not read again."""
     files = settings_files()
-    stamps = _file_stamp(files[0]), _file_stamp(files[1])
+    stamps = _file_stamp(str(files[0])), _file_stamp(str(files[1]))
     entry = _cache.get(files)
     if entry is not None and entry[0] == stamps:
         return entry[1]
@@ -131,10 +131,10 @@ def _file_in(folder: Path, name: str) -> Path:
     return folder / name
 
 
-def _file_stamp(file: Path) -> tuple[int, ...]:
+def _file_stamp(file: str) -> tuple[int, ...]:
     """What tells a version of a file from others; empty if there is none."""
     try:
-        status = file.stat()
+        status = os.stat(file)  # noqa: PTH116  asked with every call
     except (FileNotFoundError, NotADirectoryError):
         return ()
     except OSError:

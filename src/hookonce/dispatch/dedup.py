@@ -16,7 +16,7 @@ import os
 from collections.abc import Callable, Generator
 from contextlib import suppress
 from hashlib import sha256
-from json import dumps
+from json import JSONEncoder
 from pathlib import Path
 from time import monotonic, time
 
@@ -44,6 +44,7 @@ _SESSION_START, _SESSION_END = "session_start", "session_end"
 _NO_PID = 0  # of an entry that no process decides
 _DEDUP_POLL_INTERVAL_S = 0.01
 _ENTRY_KEY = "called_through"  # what a call's data say of its entry is no part of the call
+_encode_sorted = JSONEncoder(sort_keys=True, default=to_builtins).encode
 
 
 DedupEntries = list["DedupEntry"]
@@ -110,7 +111,7 @@ def _content_digest(event: Event) -> str:
         result = tool.result  # but for how long it took; entries may spell a native name in two ways
         outcome = None if result is None else [result.ok, result.exit_code, result.error, result.output]
         content = [tool.name, tool.mcp_server, tool.input, event.cwd, outcome]
-    return sha256(dumps(content, sort_keys=True, default=to_builtins).encode()).hexdigest()
+    return sha256(_encode_sorted(content).encode()).hexdigest()
 
 
 def join_call(event: Event, via: str, deadline: float, store: DedupStore) -> Generator[float, None, DedupEntry]:

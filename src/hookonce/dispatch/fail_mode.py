@@ -43,8 +43,10 @@ def open_reply(agent: Agent) -> Reply:
 
 def build_reply(agent: Agent, native: str, refusal: str | None) -> Reply:
     """The fail mode of an event: the agent's own refusal for this reason, as far as the event has one, or silence."""
-    decision, _ = weaken(Decision(outcome="deny" if refusal else None, reason=refusal), point_of(agent, native))
-    if agent.reply is None or decision == Decision():
+    if refusal is None or agent.reply is None:
+        return open_reply(agent)
+    decision, _ = weaken(Decision(outcome="deny", reason=refusal), point_of(agent, native))
+    if decision == Decision():
         return open_reply(agent)
     return agent.reply(native, decision, None)
 
