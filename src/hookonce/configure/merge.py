@@ -82,7 +82,10 @@ def client_part(value: Any) -> Any:
 
 
 def _has_command(value: Any, is_match: Callable[[str], object]) -> bool:
-    return any(is_match(command) for _, command in _find_commands(value))
+    for key, inner in _children(value):  # no generators here: large files have very many values
+        if is_match(inner) if key in COMMAND_KEYS and type(inner) is str else _has_command(inner, is_match):
+            return True
+    return False
 
 
 def _find_commands(value: Any, keys: DocumentPath = ()) -> Iterator[tuple[DocumentPath, str]]:
@@ -121,7 +124,7 @@ def _holds_list(value: Any) -> bool:
     """Whether there is a list of objects in a value: what has none is a part of an entry, not above one."""
     if type(value) is list:
         return any(type(item) is dict for item in value)
-    return any(_holds_list(inner) for _, inner in _children(value))
+    return any(map(_holds_list, value.values())) if type(value) is dict else False
 
 
 def _children(value: Any) -> Iterable[tuple[Any, Any]]:
