@@ -12,10 +12,20 @@ from pathlib import Path
 
 import pytest
 
+from hookonce import agents
+from hookonce.agents import config_of
+from hookonce.base import paths
 from hookonce.base.terminal_text import escape_csv_cell
 from hookonce.cli import COMMANDS
-from hookonce.configure.changes import FileChange, render_diff
+from hookonce.client import daemon_endpoints
+from hookonce.configure.changes import FileChange, apply_change, render_diff
+from hookonce.configure.install import plan_install
+from hookonce.configure.locations import ConfigRoots
 from hookonce.daemon.http import listener
+from hookonce.dispatch.dedup import CallDecision
+from hookonce.dispatch.fail_mode import build_reply
+from hookonce.dispatch.pipeline import build_response
+from hookonce.model import Decision
 from hookonce.secrets import log
 from hookonce.store.entry import build_entry
 from hookonce.store.writer import Writer
@@ -25,6 +35,7 @@ from tests.attacks.terminal import OBEYED, shown
 from tests.cli.command import environment, run
 from tests.daemon.http_client import Poster
 from tests.daemon.installed_home import Home, command, payload, refused
+from tests.dispatch.pipeline_cases import asked
 from tests.shared import ROOT
 
 PAYLOADS = "payloads.jsonl"
@@ -168,6 +179,52 @@ def test_no_diff_shows_a_token():
     assert "Zk9Zk9" not in text
     assert "a1B2c3D4" not in text
     assert [line[:1] for line in text.splitlines()] == ["-", "+", "@", "-", "-", "-", "-", "+"]
+
+
+@pytest.mark.parametrize("words", [["uninstall"], ["purge"], ["install", "--no-http"], ["install", "--http"], ["adopt", "claude-code"]], ids=" ".join)
+def test_no_dry_run_shows_the_token_of_the_listener(tmp_path, monkeypatch, words):
+    """
+    Neither as text nor as JSON.
+    """
+    monkeypatch.setenv("HOME", str(tmp_path))
+    address, agent = daemon_endpoints.new_http_address(), agents.load("claude-code")
+    daemon_endpoints.save_http_address(address)
+    (tmp_path / ".claude").mkdir(mode=0o700)
+    (change,) = plan_install(agent, "user", ConfigRoots(tmp_path, tmp_path), str(paths.client_path()), http=address)
+    apply_change(change)
+    token = address.headers["Authorization"].split()[1]
+
+    texts = [run(*words, "--dry-run", *more, HOME=str(tmp_path), cwd=tmp_path) for more in ([], ["--json"])]
+    assert token in change.path.read_text()
+    assert not [ran for ran in texts if token in ran.out + ran.err]
+    assert words[0] == "adopt" or words[1:] == ["--http"] or all("127.0.0.1" in ran.out for ran in texts)
+
+
+@pytest.mark.parametrize("name", agents.AGENTS)
+def test_what_a_hook_says_commands_no_terminal_of_an_agent(name):
+    """
+    Where an agent has no JSON for it, the plain text has no control characters; nor has it a NUL that would end it.
+    """
+    agent = agents.load(name)
+    for native in config_of(agent).points if agent.config else ():
+        one = asked(name, native, {"hook_event_name": native, "tool_name": "x", "tool_input": {}})
+        decisions = Decision(outcome="deny", reason=EVIL, context=EVIL, by="x"), Decision(context=f"{EVIL}\0", by="x")
+        replies = [build_response(one, CallDecision(decision=decision)).reply for decision in decisions]
+        for reply in (*replies, build_reply(agent, native, EVIL)):
+            plain = "" if reply.stdout[:1] in {"{", "["} else reply.stdout
+            assert not OBEYED.search(reply.stderr + plain), native
+
+
+def test_a_module_of_others_is_offered_to_holders_of_a_token_alone(tmp_path):
+    """
+    Every user of the machine can reach a port.
+    """
+    file = tmp_path / "m.json"
+    hostile.write(file, {"name": "m", "kind": "tool", "version": "1", "transport": {"type": "stdio", "command": ["cat"]}, "capabilities": []})
+    ran = run("module", "serve", file, "--http", "0", HOME=str(tmp_path))
+
+    assert (64, "") == (ran.code, ran.out)
+    assert "name a token with --token-env" in ran.err
 
 
 def fifo(path, _home):

@@ -60,7 +60,7 @@ query, sessions, show, check and translate, which change nothing.
 examples:
   hookonce module serve --descriptor
   hookonce module serve --http 8790 --token-env HOOKONCE_TOKEN
-  hookonce module serve greeter.json --http 8791
+  hookonce module serve greeter.json --http 8791 --token-env HOOKONCE_TOKEN
   hookonce module serve --mcp
   claude mcp add hookonce -- hookonce module serve --mcp"""
 
@@ -269,6 +269,9 @@ def _configure_serve(parser: ArgumentParser) -> None:
 def _run_serve(options: Namespace) -> int:
     from hookonce.modules.server.hookonce_module import build_module, build_query_module
 
+    if options.http is not None and not (options.token_env or options.descriptor or options.mcp):
+        subject = "the record" if options.module is None else options.module
+        raise UsageError(f"every user of this machine could ask for {subject} then: name a token with --token-env")
     if options.module is not None:
         return _serve_other_module(options)
     if options.mcp:
@@ -281,8 +284,6 @@ def _run_serve(options: Namespace) -> int:
     if options.descriptor:
         print_json(build_module().descriptor(_own_transport(options)))
         return 0
-    if options.http is not None and not options.token_env:
-        raise UsageError("every user of this machine could ask for the record then: name a token with --token-env")
     arguments = [] if options.http is None else ["--http", str(options.http)]
     arguments += ["--host", options.host] if options.host else []
     arguments += ["--token-env", options.token_env] if options.token_env else []
@@ -296,7 +297,8 @@ def _serve_other_module(options: Namespace) -> int:
     from hookonce.modules.server.http_server import serve_over_http
 
     if options.http is None or options.mcp or options.descriptor:
-        raise UsageError("a module of others is offered over HTTP: hookonce module serve MODULE --http PORT")
+        example = "hookonce module serve MODULE --http PORT --token-env NAME"
+        raise UsageError(f"a module of others is offered over HTTP: {example}")
     descriptor, host = _load_descriptor(options.module), options.host or "127.0.0.1"
     with (
         serve_over_http(descriptor, options.http, host=host, token=read_token(options.token_env)) as server,

@@ -14,6 +14,7 @@ from hookonce import __version__, agents
 from hookonce.agents import canonical_event_of, config_events, config_of, point_of
 from hookonce.base import paths
 from hookonce.base.files import replace_file
+from hookonce.base.terminal_text import escape_data
 from hookonce.dispatch import manifest_stamps, pause
 from hookonce.dispatch.fast_path import lookup
 from hookonce.dispatch.select import CandidateHook, find_candidates
@@ -45,7 +46,8 @@ def build_reply(agent: Agent, native: str, refusal: str | None) -> Reply:
     """The fail mode of an event: the agent's own refusal for this reason, as far as the event has one, or silence."""
     if refusal is None or agent.reply is None:
         return open_reply(agent)
-    decision, _ = weaken(Decision(outcome="deny", reason=refusal), point_of(agent, native))
+    reason = escape_data(refusal)  # it may name a folder of somebody hostile
+    decision, _ = weaken(Decision(outcome="deny", reason=reason), point_of(agent, native))
     if decision == Decision():
         return open_reply(agent)
     return agent.reply(native, decision, None)

@@ -13,6 +13,7 @@ from hookonce import agents
 from hookonce.agents import config_of, decode, point_of
 from hookonce.base import ids, process_info, runtime_dir, settings, times
 from hookonce.base.jsontext import NestingError, load_leniently
+from hookonce.base.terminal_text import escape_data
 from hookonce.dispatch import dedup, fail_mode, stop_limit
 from hookonce.dispatch.context import CallContext
 from hookonce.dispatch.dedup import CallDecision
@@ -335,9 +336,12 @@ def _native_reply(request: CallRequest, decision: Decision) -> Reply:
     agent, tool, new_input = request.agent, request.event.tool, decision.updated_input
     if agent.reply is None or not _has_opinion(decision):
         return Reply(stdout=config_of(agent).silence)
-    return agent.reply(
+    reply = agent.reply(
         request.native, decision, tool.native_input if new_input is not None and tool is not None else new_input
     )
+    if reply.stderr.isprintable():
+        return reply
+    return replace(reply, stderr=escape_data(reply.stderr))  # agents show it on a terminal as it is
 
 
 def _has_opinion(decision: Decision) -> bool:

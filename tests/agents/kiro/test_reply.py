@@ -14,6 +14,7 @@ from msgspec.structs import asdict, replace
 
 from hookonce import agents
 from hookonce.agents import config_events, decode, encode, point_of
+from hookonce.base.terminal_text import escape_data
 from hookonce.model import Decision, Reply
 from hookonce.vocabulary.decision_merge import weaken
 from tests.agents.test_decode_goldens import FILES, agent_of
@@ -98,7 +99,7 @@ def test_an_answer_is_read_as_kiro_understands_it(event, said, expected, provena
     assert provenance in {"measured", "documented"}
 
 
-words = st.text(min_size=1).map(lambda text: f"because {text.strip()}.")
+words = st.text(min_size=1).map(lambda text: escape_data(f"because {text.strip()}."))  # nothing that a terminal obeys goes out
 decisions = st.builds(
     Decision,
     outcome=st.sampled_from([None, "allow", "ask", "deny"]),

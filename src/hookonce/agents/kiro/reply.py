@@ -3,6 +3,7 @@
 from typing import Literal, NamedTuple
 
 from hookonce.agents._reply import answer
+from hookonce.base.terminal_text import escape_data
 from hookonce.model import Decision, Object, Reply
 
 
@@ -33,7 +34,7 @@ _TASK_EVENT = "PreTaskExec"  # a refusal is told to the model there, and the tas
 def reply(native: str, decision: Decision, native_input: Object | None) -> Reply:
     """Write a denial on stderr or context on stdout: Kiro reads one of them at a time."""
     if decision.outcome != "deny":
-        return Reply(stdout=decision.context or "")
+        return Reply(stdout=escape_data(decision.context or ""))
     if native == _STOP_EVENT:
         return answer.json_reply({"decision": "block", "reason": decision.reason or answer.DEFAULT_REASON})
     return answer.exit_code_denial(decision)
