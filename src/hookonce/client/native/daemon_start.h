@@ -25,6 +25,12 @@ static int is_same_user(int connection) {
 }
 
 #ifdef __linux__
+static int is_same_link(const char *path, const char *other) {
+    char target[64], other_target[64];
+    ssize_t size = readlink(path, target, sizeof target);
+    return size > 0 && readlink(other, other_target, sizeof other_target) == size && !memcmp(target, other_target, size);
+}
+
 static int is_same_file(const char *path, const char *other) {
     struct stat status, other_status;
     return !stat(path, &status) && !stat(other, &other_status) && status.st_dev == other_status.st_dev &&
@@ -63,7 +69,7 @@ static int is_expected_daemon(pid_t pid) {
     for (size_t i = 0; i < sizeof namespaces / sizeof *namespaces; i++) {
         snprintf(path, sizeof path, "/proc/%s/ns/%s", process, namespaces[i]);
         snprintf(own_path, sizeof own_path, "/proc/self/ns/%s", namespaces[i]);
-        if (!is_same_file(path, own_path)) return access("/proc/self/ns", F_OK) != 0;
+        if (!is_same_link(path, own_path)) return access("/proc/self/ns", F_OK) != 0;
     }
     snprintf(exe, sizeof exe, "/proc/%s/exe", process);
     int confinement = confinement_of(process);
