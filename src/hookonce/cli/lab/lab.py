@@ -13,7 +13,8 @@ _EXAMPLES = """examples:
   hookonce lab fetch --dry-run
   hookonce lab fetch codex"""
 _FETCH_HELP = """Agents lie in $XDG_CACHE_HOME/hookonce/agents (HOOKONCE_AGENTS names another folder). Every package is
-pinned by version and checksum, and no script of a package is run.
+pinned by its version, and on linux-x64 by its checksum as well; elsewhere machine code, and everywhere what --version
+names beyond our list, is what npm says. No script of a package is run.
 
 examples:
   hookonce lab fetch --dry-run

@@ -1,4 +1,4 @@
-"""Pinned agent versions of pins.toml: every npm package by exact version and checksum.
+"""Pinned agent versions of pins.toml: every npm package by exact version, those of linux-x64 also by checksum.
 
 Only what is run is named: the platform's own package of an agent that is machine code, the bundle and its
 terminal of one that is JavaScript. Their wrappers would bring hundreds of packages that nobody has pinned,
