@@ -13,7 +13,7 @@ from hookonce.base import settings
 from hookonce.base.jsontext import load
 from hookonce.cli._ui.arguments import add_flag, add_verb, parse_duration
 from hookonce.cli._ui.messages import pluralize, print_json, print_result, show_status, warn
-from hookonce.cli._ui.tables import new_table, print_table
+from hookonce.cli._ui.tables import print_table
 from hookonce.errors import HookonceError, UsageError
 from hookonce.model import Object
 from hookonce.modules.protocol.descriptor import Descriptor, mount_problems
@@ -157,15 +157,14 @@ def _over_transport(descriptor: Descriptor, transport: str | None) -> AbstractCo
 
 
 def _print_report(report: "ConformanceReport") -> None:
-    output = new_table("case", "state", "ms", "why")
+    rows: list[tuple[str, ...]] = []
     for (state, reason), same_result in groupby(report.cases, lambda case: (case.state, case.reason)):
         cases = list(same_result)
         if reason is not None and cases[1:]:  # all for the same reason, which is read once
-            output.add_row(f"{len(cases)} others", state, "", reason)
-            continue
-        for case in cases:
-            output.add_row(case.case, state, str(case.ms), reason or "")
-    print_table(output)
+            rows.append((f"{len(cases)} others", state, "", reason))
+        else:
+            rows += [(case.case, state, str(case.ms), reason or "") for case in cases]
+    print_table(("case", "state", "ms", "why"), rows)
     states = [case.state for case in report.cases]
     verdict = "keeps to the protocol" if report.passed else "does not keep to the protocol"
     skip_note = " as far as it was tried" if report.passed and "skipped" in states else ""
@@ -225,12 +224,13 @@ def _run_list(options: Namespace) -> int:
         folder = descriptor_folder()
         print(f"no module is described in {folder}; put a descriptor there: {folder / 'greeter.json'}")
         return 0
-    output = new_table("module", "kind", "version", "transport", "wants", "state")
-    for row in rows:
-        cells = [str(row.get(key, "-")) for key in ("module", "kind", "version", "transport")]
-        output.add_row(*cells, ", ".join(row.get("wants", [])) or "-", row["state"])
-    print_table(output)
+    columns = ("module", "kind", "version", "transport", "wants", "state")
+    print_table(columns, ([_module_cell(row.get(column)) for column in columns] for row in rows))
     return 0
+
+
+def _module_cell(value: str | list[str] | None) -> str:
+    return (", ".join(value) if type(value) is list else str(value or "")) or "-"
 
 
 def _module_row(path: Path, descriptor: object, *, ask_health: bool) -> Object:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from hookonce import agents, formats
 from hookonce.agents.certificates import CertificateSummary
 from hookonce.cli import COMMANDS
-from hookonce.cli._ui.tables import new_table, print_table
+from hookonce.cli._ui.tables import print_table
 from hookonce.cli.setup.agents import (
     ability_rows,
     config_rows,
@@ -48,7 +48,9 @@ def test_every_agent_has_a_row():
     for name in agents.AGENTS:
         one = build_sheet(agents.load(name))
         crash = "?" if one.config is None else one.config.failure.crash
-        assert [name, str(len(one.points)), crash, *format_proof(one).split(), one.checked] == rows[name][:2] + rows[name][5:]
+        assert [name, str(len(one.points)), crash, *format_proof(one).split(), one.checked] == rows[name][:2] + rows[
+            name
+        ][5:]
 
 
 def test_the_overview_fits_a_hundred_columns():
@@ -70,7 +72,9 @@ def test_one_agent_is_shown_whole(name):
     assert (0, "") == (ran.code, ran.err)
     natives = [*agent.events, *agent.tools, *(native for names in agent.arguments.values() for native in names)]
     points = [word for row in build_sheet(agent).points for word in (row.event, row.canonical)]
-    assert [] == [word for word in [*natives, *points, *agent.events.values(), *agent.tools.values()] if word not in shown]
+    assert [] == [
+        word for word in [*natives, *points, *agent.events.values(), *agent.tools.values()] if word not in shown
+    ]
     assert all(text in ran.out for text in (agent.title, agent.source, agent.checked, *agent.quirks))
     if agent.config is None:
         assert "not converted yet" in shown
@@ -87,7 +91,9 @@ def test_no_agent_claims_more_than_its_mark(name):
     Without a certificate the word proven stands only in the legend; with one, at the events that it shows.
     """
     one = build_sheet(agents.load(name))
-    claims = [line for line in run("agents", name).out.splitlines() if "proven" in line and not line.startswith("proven:")]
+    claims = [
+        line for line in run("agents", name).out.splitlines() if "proven" in line and not line.startswith("proven:")
+    ]
     first, *rows = claims or [""]
 
     assert (one.certificate is not None) == bool(claims)
@@ -100,12 +106,20 @@ def test_a_contradiction_stands_beside_the_mark():
     """
     The row names the version on which a claim did not hold, and the agent all such claims.
     """
-    shown = CertificateSummary(version="1.2.3", date="2026-01-02", capabilities_by_event={"Stop": ("retries",)}, failed_claims={"deny:mcp": "PreToolUse"})
+    shown = CertificateSummary(
+        version="1.2.3",
+        date="2026-01-02",
+        capabilities_by_event={"Stop": ("retries",)},
+        failed_claims={"deny:mcp": "PreToolUse"},
+    )
     one = build_sheet(agents.load("codex"), proofs={"codex": shown})
     marks = {row.event: event_cells(row)[-1] for row in one.points}
 
     assert ("captured, contradicted on 1.2.3", "proven on 1.2.3") == (marks["PreToolUse"], marks["Stop"])
-    assert ("proven 1/14 on 1.2.3", "contradicted on 1.2.3: deny:mcp") == (format_proof(one), format_contradictions(one))
+    assert ("proven 1/14 on 1.2.3", "contradicted on 1.2.3: deny:mcp") == (
+        format_proof(one),
+        format_contradictions(one),
+    )
     assert format_contradictions(build_sheet(agents.load("amp"))) is None
 
 
@@ -233,10 +247,8 @@ def test_tables_show_texts_as_they_are(capsys):
     Brackets and colons in a cell are text: no markup, no emoji, and nothing is cut where there is no terminal.
     """
     cells = ("[[task:1]] [bold]go[/bold]", ":warning: commands[]", "x" * 60)
-    made = new_table("one", "two", "three")
-    made.add_row(*cells)
 
-    print_table(made)
+    print_table(("one", "two", "three"), [cells])
 
     assert list(cells) == re.split(r"   +", capsys.readouterr().out.splitlines()[-1].strip())
 

@@ -1,11 +1,13 @@
-"""Tables for terminals and pipes, complete (`new_table`) or streaming (`StreamingTable`).
+"""Tables for terminals and pipes, complete (`print_table`) or streaming (`StreamingTable`).
 
 A complete table is fitted to the terminal by rich; a streaming one is printed in batches, for endless lists.
 """
 
 import os
 import sys
+from collections.abc import Iterable, Sequence
 from io import BytesIO, TextIOWrapper
+from itertools import chain, repeat
 from shutil import get_terminal_size
 from typing import Any
 
@@ -17,18 +19,6 @@ _MAX_WIDTH_CHARS = 10_000
 _MIN_LAST_COLUMN_CHARS = 12  # characters that the last column has room for
 _EDGE_CHARS = 2  # characters at both ends of a table's lines
 _MAX_LIST_ROWS = {True: 15, False: 31}  # rows of a list that may be long: on a terminal, and elsewhere a month
-
-
-def new_table(*columns: str) -> Any:
-    """Create an empty rich table; where it is too wide, its last column wraps."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    rich_table = Table(*columns, box=SIMPLE_HEAD, pad_edge=False)
-    for column in rich_table.columns[:-1]:
-        column.no_wrap = True
-    rich_table.columns[-1].overflow = "fold"  # nothing is cut off
-    return rich_table
 
 
 def single_line_cell(text: str) -> Any:
@@ -43,10 +33,22 @@ def max_list_rows() -> int:
     return _MAX_LIST_ROWS[sys.stdout.isatty()]
 
 
-def print_table(rich_table: Any) -> None:
-    """Print a table; brackets and colons in its cells are not markup."""
+def print_table(
+    columns: Sequence[str], rows: Iterable[Sequence[Any]], *, right: slice = slice(0), styles: Iterable[str] = ()
+) -> None:
+    """Print a table, with `right` columns aligned there, rows in their styles, and no markup in any cell."""
+    from rich.box import SIMPLE_HEAD
     from rich.console import Console
+    from rich.table import Table
 
+    rich_table = Table(*map(escape_unprintable, columns), box=SIMPLE_HEAD, pad_edge=False)
+    for row, style in zip(rows, chain(styles, repeat(None)), strict=False):
+        rich_table.add_row(*(escape_unprintable(cell) if type(cell) is str else cell for cell in row), style=style)
+    for column in rich_table.columns[:-1]:
+        column.no_wrap = True
+    for column in rich_table.columns[right]:
+        column.justify = "right"
+    rich_table.columns[-1].overflow = "fold"  # nothing is cut off
     buffer = BytesIO()  # rich itself would leave with exit code 1 where the reader has seen enough
     file = TextIOWrapper(buffer, encoding=sys.stdout.encoding, errors="backslashreplace", newline="\n")
     is_terminal = sys.stdout.isatty()
@@ -54,9 +56,6 @@ def print_table(rich_table: Any) -> None:
     console = Console(
         file=file, force_terminal=is_terminal, width=width, highlight=False, markup=False, emoji=False, safe_box=True
     )
-    for column in rich_table.columns:
-        column.header = escape_unprintable(str(column.header))
-        column._cells = [escape_unprintable(cell) if type(cell) is str else cell for cell in column.cells]  # noqa: SLF001
     table_width = console.measure(rich_table, options=console.options.update(max_width=_MAX_WIDTH_CHARS)).maximum
     if table_width > console.width:
         console.width = _fit_width(rich_table, console.width)

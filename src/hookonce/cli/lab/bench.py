@@ -4,7 +4,7 @@ from argparse import ArgumentParser, Namespace
 
 from hookonce.cli._ui.arguments import add_flag, number_parser
 from hookonce.cli._ui.messages import print_result, show_status
-from hookonce.cli._ui.tables import new_table, print_table
+from hookonce.cli._ui.tables import print_table
 from hookonce.lab.latency import KB, BenchReport, measure_latency
 
 _MAX_ROUNDS = 1000
@@ -32,12 +32,12 @@ def print_report(report: BenchReport) -> None:
     """The numbers as a table, and what they say of each other."""
     show_status("")
     columns = "case", "called", "callers", "payload", "calls", "p50 ms", "p99 ms", "per s", "errors", "wrong", "cold"
-    output = new_table(*columns)
+    rows = []
     for row in sorted(report.rows, key=lambda row: (row.payload, row.callers, row.way, row.p50_ms)):
         times = (f"{row.p50_ms:.2f}", f"{row.p99_ms:.2f}", f"{row.per_second:.0f}")
         ends = (str(row.errors), str(row.wrong), "-" if row.cold is None else str(row.cold))
-        output.add_row(row.case, row.way, str(row.callers), format_bytes(row.payload), str(row.calls), *times, *ends)
-    print_table(output)
+        rows.append((row.case, row.way, str(row.callers), format_bytes(row.payload), str(row.calls), *times, *ends))
+    print_table(columns, rows)
     print()
     for ratio in report.ratios:
         verdict = "held" if ratio.held else "missed"

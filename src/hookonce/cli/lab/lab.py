@@ -5,7 +5,7 @@ from argparse import ArgumentParser, Namespace
 
 from hookonce.cli._ui.arguments import add_flag, add_verb
 from hookonce.cli._ui.messages import print_json
-from hookonce.cli._ui.tables import new_table, print_table
+from hookonce.cli._ui.tables import print_table
 from hookonce.errors import UsageError
 
 VERBS = {"fetch": "fetch pinned agents from npm"}
@@ -46,9 +46,7 @@ def run(options: Namespace) -> None:
     if options.json:
         print_json(*rows)
         return
-    output = new_table("agent", "version", "MB", "state", "folder")
-    for row in rows:
-        output.add_row(row.agent, row.version, str(row.megabytes), row.state, row.folder)
-    print_table(output)
+    cells = ((row.agent, row.version, str(row.megabytes), row.state, row.folder) for row in rows)
+    print_table(("agent", "version", "MB", "state", "folder"), cells)
     if missing_mb := sum(row.megabytes for row in rows if row.state != "fetched"):
         print(f"\nup to {missing_mb:,} MB would be fetched")

@@ -5,12 +5,12 @@ import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
 from hookonce.base.jsontext import dump
 from hookonce.cli._ui.arguments import add_flag, number_parser
 from hookonce.cli._ui.messages import pluralize, print_json, print_result, show_progress, warn
-from hookonce.cli._ui.tables import new_table, print_table
+from hookonce.cli._ui.tables import print_table
 from hookonce.errors import HookonceError, UsageError
 from hookonce.inspect.query_args import find_agent
 from hookonce.lab import drivers
@@ -115,11 +115,8 @@ def _print_plan(options: Namespace, programs: list[AgentProgram]) -> None:
             facts = {"agent": program.agent, "version": program.version, "origin": program.origin}
             print_json(facts | {"claims": claim_names_of(program, only)})
         return
-    output = new_table("agent", "version", "from", "claims", "program")
-    for program in programs:
-        count = str(len(claim_names_of(program, only)))
-        output.add_row(program.agent, program.version, program.origin, count, str(program.program))
-    print_table(output)
+    rows = [(one.agent, one.version, one.origin, len(claim_names_of(one, only)), one.program) for one in programs]
+    print_table(("agent", "version", "from", "claims", "program"), ([*map(str, row)] for row in rows))
     names = ", ".join(experiment.name for experiment in EXPERIMENTS)
     print(f"experiments (--only takes one of them, or a claim): {names}")
 
@@ -139,10 +136,7 @@ def _prove_program(options: Namespace, program: AgentProgram) -> Certificate:
 
 
 def _print_certificate(certificate: Certificate) -> None:
-    output = new_table("claim", "state", "evidence")
-    for claim in certificate.claims:
-        output.add_row(claim.claim, claim.state, claim.evidence)
-    print_table(output)
+    print_table(("claim", "state", "evidence"), map(astuple, certificate.claims))
     counts = ", ".join(f"{count} {state}" for state, count in count_states(certificate).items())
     print(f"\n{certificate.agent} {certificate.version}: {counts}")
     tries = pluralize(certificate.tries, "try").replace("trys", "tries")
@@ -159,10 +153,10 @@ def _format_extra_time(certificate: Certificate) -> str:
 
 def _print_overview(certificates: list[Certificate]) -> None:
     states = count_states(certificates[0])
-    output = new_table("agent", "version", *states, "ms more per call", "what is contradicted")
+    rows = []
     for certificate in certificates:
         names = ", ".join(claim.claim for claim in certificate.claims if claim.state == "contradicted") or "-"
         extra = "-" if certificate.extra_ms is None else f"{certificate.extra_ms:.0f}"
         counts = map(str, count_states(certificate).values())
-        output.add_row(certificate.agent, certificate.version, *counts, extra, names)
-    print_table(output)
+        rows.append((certificate.agent, certificate.version, *counts, extra, names))
+    print_table(("agent", "version", *states, "ms more per call", "what is contradicted"), rows)

@@ -5,7 +5,7 @@ from argparse import ArgumentParser, Namespace
 from hookonce.cli._ui import filters
 from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.messages import print_result, warn
-from hookonce.cli._ui.tables import max_list_rows, new_table, print_table
+from hookonce.cli._ui.tables import max_list_rows, print_table
 from hookonce.inspect.stats import COST_GROUPINGS, CostReport, build_cost_report, load_price_lookup
 from hookonce.inspect.store_access import open_store
 from hookonce.store.usage import prices
@@ -46,15 +46,13 @@ def _print_cost(costs: CostReport) -> None:
     if not costs.rows:
         print(filters.no_records_message("no agent has told of tokens in that time"))
         return
-    output = new_table(costs.by, "input", "cache read", "cache write", "output", "cost", "not in the cost")
-    for column in output.columns[1:6]:
-        column.justify = "right"
-    visible_rows = costs.rows[-max_list_rows() :] if costs.by == "day" else costs.rows[: max_list_rows()]
+    visible_rows, cells = costs.rows[-max_list_rows() :] if costs.by == "day" else costs.rows[: max_list_rows()], []
     for row in (*visible_rows, costs.total):
         tokens = (row.input_tokens, row.cache_read_tokens, row.cache_write_tokens, row.output_tokens)
         price = "unpriced" if row.micro_dollars is None else f"${row.micro_dollars / _MICROS_PER_DOLLAR:,.4f}"
-        output.add_row(row.name, *(f"{count:,}" for count in tokens), price, ", ".join(row.unpriced))
-    print_table(output)
+        cells.append((row.name, *(f"{count:,}" for count in tokens), price, ", ".join(row.unpriced)))
+    columns = (costs.by, "input", "cache read", "cache write", "output", "cost", "not in the cost")
+    print_table(columns, cells, right=slice(1, 6))
     if hidden_count := len(costs.rows) - len(visible_rows):
         print(f"and {hidden_count:,} more (--json lists all)")
     if costs.total.unpriced:

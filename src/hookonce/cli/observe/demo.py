@@ -6,7 +6,7 @@ from itertools import cycle
 from hookonce import agents
 from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.messages import pluralize, print_json
-from hookonce.cli._ui.tables import new_table, print_table, single_line_cell
+from hookonce.cli._ui.tables import print_table, single_line_cell
 from hookonce.demo.replay import interleave_sessions, list_recordings, read_session
 from hookonce.errors import UnknownName
 from hookonce.formats.canonical import write
@@ -37,13 +37,11 @@ def run(options: Namespace) -> None:
 
 
 def _print_timeline(records: list[Record], names: list[str]) -> None:
-    output = new_table("agent", "its own word", "one vocabulary", "what happened")
     colours = dict(zip(names, cycle(_COLOURS), strict=False))
-    for record in records:
-        event = record.event
-        summary_cell = single_line_cell(summarize_in_line(record)[:60])
-        output.add_row(event.agent, _native_name(record), event.type, summary_cell, style=colours.get(event.agent))
-    print_table(output)
+    summaries = (single_line_cell(summarize_in_line(record)[:60]) for record in records)
+    rows = [(one.event.agent, _native_name(one), one.event.type, next(summaries)) for one in records]
+    columns = ("agent", "its own word", "one vocabulary", "what happened")
+    print_table(columns, rows, styles=[colours[record.event.agent] for record in records])
     types = {record.event.type for record in records}
     native_names = {(record.event.agent, _native_name(record)) for record in records}
     mapping_text = f"{pluralize(len(native_names), 'native word')} became {len(types)}"

@@ -5,7 +5,7 @@ from argparse import ArgumentParser, Namespace
 from hookonce.cli._ui import filters
 from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.messages import pluralize, print_result, show_progress, show_status, warn
-from hookonce.cli._ui.tables import max_list_rows, new_table, print_table, single_line_cell
+from hookonce.cli._ui.tables import max_list_rows, print_table, single_line_cell
 from hookonce.errors import UsageError
 from hookonce.inspect.stats import NamedCount, Stats, build_stats
 from hookonce.inspect.store_access import ingest_spool, open_store
@@ -71,24 +71,20 @@ def _print_counts(title: str, counts: list[NamedCount]) -> None:
     if not counts:
         return
     visible_counts = counts[-max_list_rows() :] if title.startswith("day") else counts[: max_list_rows()]
-    output = new_table(title, "events", "")
-    output.columns[1].justify = "right"
     largest = max(count.events for count in visible_counts)
-    for count in visible_counts:
-        bar = "█" * max(1, _BAR_CHARS * count.events // largest)
-        output.add_row(count.name, f"{count.events:,}", single_line_cell(bar))
-    print_table(output)
+    bars = [single_line_cell("█" * max(1, _BAR_CHARS * count.events // largest)) for count in visible_counts]
+    rows = [(count.name, f"{count.events:,}", bar) for count, bar in zip(visible_counts, bars, strict=True)]
+    print_table((title, "events", ""), rows, right=slice(1, 2))
     hidden_count = len(counts) - len(visible_counts)
     print(f"and {hidden_count} more (--json lists all)\n" if hidden_count else "")
 
 
 def _print_hooks(totals: Stats) -> None:
-    output = new_table("hook", "runs", "p50 ms", "p95 ms", "mean ms", "failures", "refusals", "tokens injected")
-    for column in output.columns[1:]:
-        column.justify = "right"
+    rows = []
     for hook in totals.hooks or ():
         times = (f"{ms:,.1f}" for ms in (hook.p50_ms, hook.p95_ms, hook.mean_ms))
         counts = (f"{count:,}" for count in (hook.failures, hook.refusals, hook.tokens))
-        output.add_row(hook.hook, f"{hook.runs:,}", *times, *counts)
-    print_table(output)
+        rows.append((hook.hook, f"{hook.runs:,}", *times, *counts))
+    columns = ("hook", "runs", "p50 ms", "p95 ms", "mean ms", "failures", "refusals", "tokens injected")
+    print_table(columns, rows, right=slice(1, None))
     print("p50 and p95 are at most a quarter too high: they come from summaries\n")

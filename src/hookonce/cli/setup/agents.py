@@ -8,7 +8,7 @@ from hookonce import agents
 from hookonce.base.jsontext import dump
 from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.messages import print_json
-from hookonce.cli._ui.tables import new_table, print_table
+from hookonce.cli._ui.tables import print_table
 from hookonce.inspect.agent_matrix import AgentSetup, AgentSheet, HookTimeouts, PointRow, build_sheet, group_rows
 from hookonce.inspect.query_args import find_agent, find_event_type
 from hookonce.vocabulary.events import EVENTS
@@ -199,10 +199,7 @@ def run(options: Namespace) -> None:
 
 
 def _print_overview(sheets: list[AgentSheet]) -> None:
-    output = new_table("agent", *OVERVIEW_COLUMNS)
-    for sheet in sheets:
-        output.add_row(sheet.name, *overview_cells(sheet))
-    print_table(output)
+    print_table(("agent", *OVERVIEW_COLUMNS), ((sheet.name, *overview_cells(sheet)) for sheet in sheets))
     print("\nprevent, ask, rewrite: the events at which a hook's answer can do that")
     print("crash: what becomes of a tool call when its hook crashes")
     if any(sheet.config is None for sheet in sheets):
@@ -262,12 +259,9 @@ def _print_names(sheet: AgentSheet) -> None:
 
 def _print_rows(columns: tuple[str, ...], rows: Collection[tuple[str, ...]]) -> None:
     """Print a table below an empty line, unless it has no rows."""
-    output = new_table(*columns)
-    for row in rows:
-        output.add_row(*row)
     if rows:
         print()
-        print_table(output)
+        print_table(columns, rows)
 
 
 def _print_lines(lines: list[str]) -> None:

@@ -12,7 +12,7 @@ from hookonce.agents import config_of, load
 from hookonce.base import paths
 from hookonce.cli._ui import config_changes
 from hookonce.cli._ui.messages import pluralize, print_json, warn
-from hookonce.cli._ui.tables import new_table, print_table
+from hookonce.cli._ui.tables import print_table
 from hookonce.cli.daemon import daemon
 from hookonce.client.missed_calls import describe_missed_calls, read_missed_calls
 from hookonce.configure.agent_trust import distrust_reason
@@ -57,12 +57,21 @@ def run(options: Namespace) -> None:
         return
     if (end := pause_end()) is not None:
         print(f"paused until {end}: no hook is asked before that; hookonce resume ends it")
-    output = new_table("agent", "version", "user", "project", "other hooks", "hook crashes", "hook is late")
+    cells = []
     for status, version, blocked_scopes in zip(statuses, versions, hindrances, strict=True):
-        states = scope_states(status, blocked_scopes)
-        shown_states = (states.get("user", "-"), states.get("project", "-"))
-        output.add_row(status.agent, version or "-", *shown_states, str(len(status.foreign)), status.crash, status.late)
-    print_table(output)
+        states = {"user": "-", "project": "-"} | scope_states(status, blocked_scopes)
+        foreign_count = str(len(status.foreign))
+        row = (
+            status.agent,
+            version or "-",
+            states["user"],
+            states["project"],
+            foreign_count,
+            status.crash,
+            status.late,
+        )
+        cells.append(row)
+    print_table(("agent", "version", "user", "project", "other hooks", "hook crashes", "hook is late"), cells)
     for status, blocked_scopes, silence in zip(statuses, hindrances, silences, strict=True):
         _print_details(status, blocked_scopes, silence)
     for finding in [*check_settings(), *_hook_findings(locations)]:

@@ -14,7 +14,7 @@ StreamEvent = tuple[str | None, Object | str]  # the event's name if it has one,
 _JSON_FORMATS = {"json_object", "json_schema"}
 
 
-class ModelApi(Struct, frozen=True, kw_only=True):
+class ModelApi(Struct, frozen=True):
     """Codec of one model API: parse a request, build a response, a stream or an error."""
 
     name: str
@@ -40,6 +40,10 @@ def _argument_names(schema: Any) -> tuple[str, ...]:
 
 def _openai_error(code: int, message: str) -> Object:
     return {"error": {"message": message, "type": "invalid_request_error", "code": str(code)}}
+
+
+def _anthropic_error(_code: int, message: str) -> Object:
+    return {"type": "error", "error": {"type": "invalid_request_error", "message": message}}
 
 
 # Anthropic Messages API.
@@ -314,45 +318,22 @@ def _build_gemini(turn: ModelTurn, _conversation: Conversation) -> Object:
     return {"candidates": [candidate], "usageMetadata": _GEMINI_USAGE, "modelVersion": "scripted"}
 
 
-APIS = {
-    "anthropic": ModelApi(
-        name="Anthropic Messages",
-        read_request=_read_anthropic,
-        build_response=_build_anthropic,
-        build_stream=_stream_anthropic,
-        build_error=lambda _, text: {"type": "error", "error": {"type": "invalid_request_error", "message": text}},
-    ),
-    "chat": ModelApi(
-        name="OpenAI chat completions",
-        read_request=_read_chat,
-        build_response=_build_chat,
-        build_stream=_stream_chat,
-        build_error=_openai_error,
-    ),
-    "responses": ModelApi(
-        name="OpenAI Responses",
-        read_request=_read_responses,
-        build_response=_build_responses,
-        build_stream=_stream_responses,
-        build_error=_openai_error,
-    ),
-    "gemini": ModelApi(
-        name="Gemini generateContent",
-        read_request=_read_gemini,
-        build_response=_build_gemini,
-        build_stream=lambda turn, conversation: iter([(None, _build_gemini(turn, conversation))]),
-        build_error=lambda code, text: {"error": {"code": code, "message": text, "status": "INVALID_ARGUMENT"}},
-    ),
-}
-API_BY_PATH_SUFFIX = {
-    "/messages": "anthropic",
-    "/chat/completions": "chat",
-    "/responses": "responses",
-    ":generateContent": "gemini",
-    ":streamGenerateContent": "gemini",
+_GEMINI = ModelApi(
+    "Gemini generateContent",
+    _read_gemini,
+    _build_gemini,
+    lambda turn, conversation: iter([(None, _build_gemini(turn, conversation))]),
+    lambda code, text: {"error": {"code": code, "message": text, "status": "INVALID_ARGUMENT"}},
+)
+APIS_BY_PATH_SUFFIX = {
+    "/messages": ModelApi("Anthropic Messages", _read_anthropic, _build_anthropic, _stream_anthropic, _anthropic_error),
+    "/chat/completions": ModelApi("OpenAI chat completions", _read_chat, _build_chat, _stream_chat, _openai_error),
+    "/responses": ModelApi("OpenAI Responses", _read_responses, _build_responses, _stream_responses, _openai_error),
+    ":generateContent": _GEMINI,
+    ":streamGenerateContent": _GEMINI,
 }
 
 
 def find_api(path: str) -> ModelApi | None:
     """Find the API of a request path."""
-    return next((APIS[name] for suffix, name in API_BY_PATH_SUFFIX.items() if path.endswith(suffix)), None)
+    return next((api for suffix, api in APIS_BY_PATH_SUFFIX.items() if path.endswith(suffix)), None)

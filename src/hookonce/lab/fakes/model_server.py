@@ -34,10 +34,10 @@ class ModelRequest(Struct, frozen=True, kw_only=True):
 class ModelServer:
     """Threaded HTTP server and the requests that it received; a context manager."""
 
-    def __init__(self, port: int = 0) -> None:
-        """Listen on a port of loopback, any free one by default."""
+    def __init__(self) -> None:
+        """Listen on a free port of loopback."""
         self.requests: list[ModelRequest] = []
-        self._server = _ModelHttpServer(("127.0.0.1", port), _ModelHandler)
+        self._server = _ModelHttpServer(("127.0.0.1", 0), _ModelHandler)
         self._server.model = self
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
 

@@ -126,7 +126,8 @@ class Bench:
             (notes / "rules.json").write_bytes(dump(rules or []))
             env = self._build_env(scratch, model.url, scenario, extra_run)
             self.driver.prepare(env)
-            home = None if bare else self._install(env, hooks(notes) if hooks else [])
+            install_options = (self.agent.name, *self.driver.install, "--events", self.events)
+            home = None if bare else SandboxHome(env.home, (hooks and hooks(notes)) or None, install_options)
             try:
                 if home is not None and change_home is not None:
                     change_home(home, ConfigRoots(home=env.home, project=env.project))
@@ -135,12 +136,14 @@ class Bench:
             finally:
                 if home is not None:
                     home.stop_daemon()
-            notes_by_name = {name: _read_lines(notes / f"{name}.jsonl") for name in ("heard", "killed")}
+            heard, killed = (
+                map(load, _read_text(notes / f"{name}.jsonl").splitlines()) for name in ("heard", "killed")
+            )
             return replace(
                 run,
                 requests=list(model.requests),
-                hook_events=[ObservedEvent(note["hook"], note["event"]) for note in notes_by_name["heard"]],
-                killed_pids=notes_by_name["killed"],
+                hook_events=[ObservedEvent(note["hook"], note["event"]) for note in heard],
+                killed_pids=list(killed),
                 mcp_calls=_read_text(scratch / "mcp.log").splitlines(),
             )
 
@@ -162,10 +165,6 @@ class Bench:
             cache=self._cache,
             node=self.program.node,
         )
-
-    def _install(self, env: RunEnv, hooks: list[Object]) -> SandboxHome:
-        install_options = (self.agent.name, *self.driver.install, "--events", self.events)
-        return SandboxHome(env.home, hooks or None, install_options)
 
     def _run_agent(self, env: RunEnv, scenario: str, command: list[str], *, bare: bool) -> AgentRun:
         run_id = uuid4().hex
@@ -239,10 +238,6 @@ def _read_tail(path: Path) -> str:
 
 def _read_text(path: Path) -> str:
     return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
-
-
-def _read_lines(path: Path) -> list[Object]:
-    return [load(line) for line in _read_text(path).splitlines()]
 
 
 def _read_files(project: Path) -> dict[str, str]:
