@@ -81,7 +81,7 @@ PARTICIPLES = {
     "Settings.untrusted": "a key of config.toml",
     **dict.fromkeys(["JournalEntry.made", "DedupEntry.decided", "CallClaim.done"], _DISK),
     **dict.fromkeys([f"ReaderMemory.{name}" for name in ("seen", "held", "asked", "spawned", "counted")], _DISK),
-    **dict.fromkeys(["ModelCall.asked", "ModelCall.failed", "ToolCall.started", "ToolCall.ended"], _DISK),
+    **dict.fromkeys(["ModelCall.asked", "ModelCall.failed"], _DISK),
     **dict.fromkeys(["FileStats.added", "FileStats.removed", "SubagentActivity.started"], _DISK),
     **dict.fromkeys(["SubagentActivity.ended", "SessionCall.started", "SessionCall.refused"], _DISK),
     **dict.fromkeys(["SessionCall.guessed"], _DISK),

@@ -267,6 +267,7 @@ def _configure_serve(parser: ArgumentParser) -> None:
 
 
 def _run_serve(options: Namespace) -> int:
+    from hookonce.modules.server.authoring import transport_document
     from hookonce.modules.server.hookonce_module import build_module, build_query_module
 
     if options.http is not None and not (options.token_env or options.descriptor or options.mcp):
@@ -282,7 +283,8 @@ def _run_serve(options: Namespace) -> int:
         serve_mcp(build_query_module())
         return 0
     if options.descriptor:
-        print_json(build_module().descriptor(_own_transport(options)))
+        command = [sys.executable, "-m", "hookonce", "module", "serve"]
+        print_json(build_module().descriptor(transport_document(options, command)))
         return 0
     arguments = [] if options.http is None else ["--http", str(options.http)]
     arguments += ["--host", options.host] if options.host else []
@@ -308,13 +310,6 @@ def _serve_other_module(options: Namespace) -> int:
         sys.stderr.flush()
         server.serve_forever()
     return 0
-
-
-def _own_transport(options: Namespace) -> Object:
-    if options.http is None:
-        return {"type": "stdio", "command": [sys.executable, "-m", "hookonce", "module", "serve"]}
-    transport = {"type": "http", "url": f"http://{options.host or '127.0.0.1'}:{options.http}"}
-    return transport | ({"token_env": options.token_env} if options.token_env else {})
 
 
 _VERB_FUNCTIONS = {

@@ -105,9 +105,8 @@ class Timeline(Struct, frozen=True, kw_only=True):
 def build_timeline(records: Iterable[Record]) -> Timeline:
     """Build the timeline of a session from its records, which come in their order."""
     all_records = list(records)
-    history = summarize_session(all_records)
-    session = history.session
-    calls = {call.id: call for call in history.calls}  # of a refused call that ran all the same, how it ended counts
+    session, session_calls = summarize_session(all_records)
+    calls = {call.id: call for call in session_calls}  # of a refused call that ran all the same, how it ended counts
     ends = {call.end for call in calls.values()}  # what ends a call stands where the call began, and nowhere else
     first_records = (record for record in all_records if record.event.id not in ends)
     return Timeline(

@@ -63,16 +63,11 @@ ERROR_TYPES = _invert(
 )
 
 # Model ids as `provider/model`: by what the id begins with, else as they are.
-MODEL_PROVIDERS: tuple[tuple[str, str], ...] = (
-    ("claude", "anthropic"),
-    ("anthropic", "anthropic"),
-    ("gpt", "openai"),
-    ("o1", "openai"),
-    ("o3", "openai"),
-    ("o4", "openai"),
-    ("codex", "openai"),
-    ("gemini", "google"),
-    ("qwen", "alibaba"),
-    ("grok", "xai"),
-    ("deepseek", "deepseek"),
+MODEL_PROVIDERS = _invert(
+    anthropic="claude anthropic",
+    openai="gpt o1 o3 o4 codex",
+    google="gemini",
+    alibaba="qwen",
+    xai="grok",
+    deepseek="deepseek",
 )

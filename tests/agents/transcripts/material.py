@@ -35,13 +35,18 @@ def at_once(reader, data):
 
 def session(file):
     """All that a session tells, its sub-agents among them."""
-    reader, found, left = reader_of(file), TranscriptBatch(), [file]
+    return session_and_spawns(file)[0]
+
+
+def session_and_spawns(file):
+    """The same, and the sub-agents that its files name."""
+    reader, found, spawns, left = reader_of(file), TranscriptBatch(), [], [file]
     while left:
         cursor, reading = follow_file(reader, left[0])
-        reading += flush_memory(cursor.memory)[1]
-        left = left[1:] + reader.find_subagent_files(left[0], reading.spawns)
-        found += reading
-    return found
+        memory, rest = flush_memory(cursor.memory)
+        left = left[1:] + reader.find_subagent_files(left[0], memory.spawned)
+        found, spawns = found + reading + rest, spawns + memory.spawned
+    return found, spawns
 
 
 def lines(*documents):

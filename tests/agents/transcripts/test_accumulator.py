@@ -49,20 +49,18 @@ def test_an_answer_that_is_not_whole_is_held_and_its_last_line_counts():
     assert [("a", 90)] == [(one.id, one.usage.output_tokens) for one in reading.calls]
 
 
-def test_what_was_held_or_open_is_told_at_the_end():
+def test_what_was_held_is_told_at_the_end():
     """
-    An answer without a reason to stop and a tool call without a result are told as they are.
+    An answer without a reason to stop is told as it is.
     """
-    call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "sleep 9"}}
-    memory, reading, _ = parse_chunk(CLAUDE, ReaderMemory(), lines(claude("a", content=[call], output_tokens=1)))
-    assert ((), ()) == (reading.calls, reading.tools)
-    _, rest = flush_memory(memory)
-    assert (["a"], [("t1", None, None)]) == ([one.id for one in rest.calls], [(t.id, t.ended, t.ok) for t in rest.tools])
+    memory, reading, _ = parse_chunk(CLAUDE, ReaderMemory(), lines(claude("a", output_tokens=1)))
+    assert () == reading.calls
+    assert ["a"] == [one.id for one in flush_memory(memory)[1].calls]
 
 
 def test_a_turn_of_claude_code_is_that_of_the_last_prompt():
     """
-    Calls and tools belong to the prompt before them, and prompts of sub-agents change nothing.
+    Calls belong to the prompt before them, and prompts of sub-agents change nothing.
     """
     prompt = {"type": "user", "sessionId": "s", "promptId": "p1", "message": {"content": "text"}}
     other = prompt | {"promptId": "p2", "isSidechain": True}
@@ -117,15 +115,14 @@ def test_gemini_cli_tells_thoughts_and_tools_apart_and_we_add_them():
 
 def test_an_answer_of_gemini_cli_counts_when_its_tokens_are_there():
     """
-    It is written first without them, and again with its tools.
+    It is written first without them, and again with its tools; a call that runs has started no sub-agent yet.
     """
     bare = {"id": "a", "type": "gemini", "content": "text", "model": "m"}
     full = bare | {"tokens": {"input": 1, "output": 2}}
-    tool = {"id": "c", "name": "run", "status": "success", "timestamp": AT}
-    reading = at_once(GEMINI, lines(bare, full, full | {"toolCalls": [tool | {"status": "executing"}]}))
-    assert (["a"], []) == ([one.id for one in reading.calls], list(reading.tools))
-    reading = at_once(GEMINI, lines(bare, full, full | {"toolCalls": [tool]}))
-    assert [("c", "a", True)] == [(one.id, one.model_call, one.ok) for one in reading.tools]
+    tool = {"id": "c", "name": "invoke_agent", "agentId": "child"}
+    for status, spawned in (("executing", []), ("success", [("child", "c")])):
+        memory, reading, _ = parse_chunk(GEMINI, ReaderMemory(), lines(bare, full, full | {"toolCalls": [tool | {"status": status}]}))
+        assert (["a"], spawned) == ([one.id for one in reading.calls], [(one.id, one.call) for one in memory.spawned])
 
 
 def test_a_thread_of_codex_finds_its_sub_agents_on_other_days(tmp_path):

@@ -142,8 +142,9 @@ def test_the_call_behind_a_sub_agent_of_claude_code_is_known_from_the_first_line
     It stands in a file beside the sub-agent's own.
     """
     (nested,) = CLAUDE.find_subagent_files(GOLDEN / "claude-code" / "tour.jsonl", ())
-    _, reading = follow_file(CLAUDE, nested)
-    assert {"toolu_tour_6_0"} == {one.parent_call for one in reading.calls} == {one.call for one in reading.spawns}
+    cursor, reading = follow_file(CLAUDE, nested)
+    spawns = cursor.memory.spawned
+    assert {"toolu_tour_6_0"} == {one.parent_call for one in reading.calls} == {one.call for one in spawns}
 
 
 def test_an_agent_whose_files_we_cannot_read_has_no_reader():

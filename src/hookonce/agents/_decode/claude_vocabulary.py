@@ -9,42 +9,18 @@ def name_table(rows: str) -> dict[str, str]:
     return {native: canonical or native for native, _, canonical in pairs}
 
 
-EVENTS: dict[str, str] = {
-    "PreToolUse": "before_tool_execute",
-    "PostToolUse": "after_tool_execute",
-    "PostToolUseFailure": "tool_use_failure",
-    "PostToolBatch": "tool_batch",
-    "PermissionRequest": "permission_request",
-    "PermissionDenied": "permission_denied",
-    "UserPromptSubmit": "before_prompt",
-    "UserPromptExpansion": "prompt_expansion",
-    "SessionStart": "session_start",
-    "SessionEnd": "session_end",
-    "Setup": "setup",
-    "Stop": "agent_stop",
-    "StopFailure": "error_occurred",
-    "ErrorOccurred": "error_occurred",
-    "SubagentStart": "subagent_start",
-    "SubagentStop": "subagent_stop",
-    "PreCompact": "before_compact",
-    "PostCompact": "after_compact",
-    "PreModelSwitch": "model_switch_before",
-    "PostModelSwitch": "model_switch_after",
-    "Notification": "notification",
-    "TeammateIdle": "teammate_idle",
-    "TaskCreated": "task_created",
-    "TaskCompleted": "task_completed",
-    "Elicitation": "elicitation",
-    "ElicitationResult": "elicitation_result",
-    "ConfigChange": "config_change",
-    "InstructionsLoaded": "instructions_loaded",
-    "CwdChanged": "cwd_changed",
-    "FileChanged": "file_changed",
-    "DirectoryAdded": "directory_added",
-    "WorktreeCreate": "worktree_create",
-    "WorktreeRemove": "worktree_remove",
-    "MessageDisplay": "message_display",
-}
+EVENTS = name_table(
+    "PreToolUse=before_tool_execute PostToolUse=after_tool_execute PostToolUseFailure=tool_use_failure "
+    "PostToolBatch=tool_batch PermissionRequest=permission_request PermissionDenied=permission_denied "
+    "UserPromptSubmit=before_prompt UserPromptExpansion=prompt_expansion SessionStart=session_start "
+    "SessionEnd=session_end Setup=setup Stop=agent_stop StopFailure=error_occurred ErrorOccurred=error_occurred "
+    "SubagentStart=subagent_start SubagentStop=subagent_stop PreCompact=before_compact PostCompact=after_compact "
+    "PreModelSwitch=model_switch_before PostModelSwitch=model_switch_after Notification=notification "
+    "TeammateIdle=teammate_idle TaskCreated=task_created TaskCompleted=task_completed Elicitation=elicitation "
+    "ElicitationResult=elicitation_result ConfigChange=config_change InstructionsLoaded=instructions_loaded "
+    "CwdChanged=cwd_changed FileChanged=file_changed DirectoryAdded=directory_added WorktreeCreate=worktree_create "
+    "WorktreeRemove=worktree_remove MessageDisplay=message_display"
+)
 
 KEYS = name_table(
     "hook_event_name=event session_id=session transcript_path=transcript cwd prompt_id=turn permission_mode=mode "

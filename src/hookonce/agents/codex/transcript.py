@@ -11,14 +11,12 @@ from msgspec.structs import replace
 
 from hookonce.agents._decode.claude_vocabulary import name_table
 from hookonce.agents.transcripts.accumulator import TranscriptAccumulator, TranscriptReader
-from hookonce.agents.transcripts.types import Compaction, ModelCall, SubagentSpawn, ToolCall
+from hookonce.agents.transcripts.types import Compaction, ModelCall, SubagentSpawn
 from hookonce.agents.transcripts.values import as_count, as_dicts, as_identifier, as_time
 from hookonce.base.jsontext import as_dict
 from hookonce.model import Object, Subagent, Usage
 
-_CALL_TYPES = frozenset({"function_call", "custom_tool_call", "local_shell_call"})
-_OUTPUT_TYPES = frozenset({"function_call_output", "custom_tool_call_output"})
-_OK_BY_STATUS = {"completed": True, "failed": False, "declined": False}
+_OUTPUT_TYPES = ("function_call_output", "custom_tool_call_output")
 _USAGE_KEYS = name_table(
     "input_tokens output_tokens cache_read_tokens=cached_input_tokens cache_write_tokens=cache_write_input_tokens "
     "reasoning_tokens=reasoning_output_tokens total_tokens"
@@ -37,8 +35,8 @@ def _parse_line(accumulator: TranscriptAccumulator, document: Object) -> None:
         _parse_usage_record(accumulator, payload, time)
     elif kind == "compacted":
         _parse_compaction(accumulator, payload, time)
-    elif kind == "response_item":
-        _parse_response_item(accumulator, payload, time)
+    elif kind == "response_item" and payload.get("type") in _OUTPUT_TYPES and as_identifier(payload.get("call_id")):
+        accumulator.note_model_input(time)
     elif kind == "event_msg":
         _parse_event(accumulator, payload, time)
 
@@ -82,7 +80,7 @@ def _parse_event(accumulator: TranscriptAccumulator, payload: Object, time: str 
     if kind == "token_count":
         _parse_token_count(accumulator, as_dict(payload.get("info")), time)
     elif kind == "item_completed":
-        _parse_item_completed(accumulator, payload, time)
+        _parse_item_completed(accumulator, as_dict(payload.get("item")), time)
     elif kind == "task_complete" and payload.get("error"):
         turn = as_identifier(payload.get("turn_id")) or accumulator.memory.turn
         base = accumulator.common_fields(turn=turn, model=accumulator.memory.model)
@@ -117,32 +115,12 @@ def _parse_compaction(accumulator: TranscriptAccumulator, payload: Object, time:
     memory.compacting = Compaction(id=compaction_id, time=time, **base)
 
 
-def _parse_response_item(accumulator: TranscriptAccumulator, payload: Object, time: str | None) -> None:
-    call = as_identifier(payload.get("call_id"))
-    name = as_identifier(payload.get("name")) or as_identifier(payload.get("type"))
-    if call is None or name is None:
-        return
-    if payload.get("type") in _CALL_TYPES:
-        namespace = as_identifier(payload.get("namespace"))
-        tool_name = f"{namespace}__{name}" if namespace and namespace.startswith("mcp__") else name
-        accumulator.open_tool_call(ToolCall(id=call, name=tool_name, started=time, **accumulator.common_fields()))
-    elif payload.get("type") in _OUTPUT_TYPES:
-        accumulator.note_model_input(time)
-        accumulator.close_tool_call(call, time, ok=None)
-
-
-def _parse_item_completed(accumulator: TranscriptAccumulator, payload: Object, time: str | None) -> None:
-    """Status and duration of a tool call, which the line with its output lacks; or a prompt."""
-    item = as_dict(payload.get("item"))
+def _parse_item_completed(accumulator: TranscriptAccumulator, item: Object, time: str | None) -> None:
+    """A prompt, or a call that started sub-agents."""
     if item.get("type") == "UserMessage":
         accumulator.note_model_input(time)
     call = as_identifier(item.get("id"))
-    start_ms, end_ms = as_count(payload.get("started_at_ms")), as_count(payload.get("completed_at_ms"))
-    if call is None:
-        return
-    duration_ms = end_ms - start_ms if start_ms is not None and end_ms is not None and end_ms >= start_ms else None
-    accumulator.update_tool_call(call, ok=_OK_BY_STATUS.get(str(item.get("status"))), duration_ms=duration_ms)
-    if item.get("tool") == "spawn_agent":
+    if call is not None and item.get("tool") == "spawn_agent":
         for receiver in as_dicts(item.get("receiver_agents")):
             if (thread := as_identifier(receiver.get("thread_id"))) is not None:
                 role = as_identifier(receiver.get("agent_role"))

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hookonce.agents.transcripts.accumulator import TranscriptAccumulator, TranscriptReader
-from hookonce.agents.transcripts.types import ModelCall, SubagentSpawn, ToolCall
+from hookonce.agents.transcripts.types import ModelCall, SubagentSpawn
 from hookonce.agents.transcripts.values import as_count, as_dicts, as_identifier, as_time, sum_counts
 from hookonce.base.jsontext import as_dict
 from hookonce.model import Object, Subagent, Usage
 
-_OK_BY_STATUS = {"success": True, "error": False, "cancelled": False}
+_FINAL_STATUSES = ("success", "error", "cancelled")
 
 
 def _parse_line(accumulator: TranscriptAccumulator, document: Object) -> None:
@@ -39,7 +39,7 @@ def _parse_message(accumulator: TranscriptAccumulator, message: Object) -> None:
             base = accumulator.common_fields(model=as_identifier(message.get("model")))
             accumulator.add_model_call(ModelCall(id=message_id, time=time, usage=usage, **base))
         for item in as_dicts(message.get("toolCalls")):
-            _parse_tool_call(accumulator, item, message_id)
+            _parse_tool_call(accumulator, item)
 
 
 def _parse_usage(counters: Object) -> Usage | None:
@@ -57,16 +57,11 @@ def _parse_usage(counters: Object) -> Usage | None:
     )
 
 
-def _parse_tool_call(accumulator: TranscriptAccumulator, call: Object, message_id: str) -> None:
-    call_id, name = as_identifier(call.get("id")), as_identifier(call.get("name"))
-    ok = _OK_BY_STATUS.get(str(call.get("status")))
-    if call_id is None or name is None or ok is None:
-        return
-    if (agent := as_identifier(call.get("agentId"))) is not None:
+def _parse_tool_call(accumulator: TranscriptAccumulator, call: Object) -> None:
+    call_id, name, agent = (as_identifier(call.get(key)) for key in ("id", "name", "agentId"))
+    if call_id and name and agent and call.get("status") in _FINAL_STATUSES:
         kind = as_identifier(as_dict(call.get("args")).get("agent_name"))
         accumulator.add_spawn(SubagentSpawn(id=agent, type=kind, call=call_id, **accumulator.common_fields()))
-    accumulator.open_tool_call(ToolCall(id=call_id, name=name, model_call=message_id, **accumulator.common_fields()))
-    accumulator.close_tool_call(call_id, as_time(call.get("timestamp")), ok=ok)
 
 
 def _find_subagent_files(path: Path, spawns: Sequence[SubagentSpawn]) -> list[Path]:

@@ -9,23 +9,13 @@ from msgspec import DecodeError, Struct
 from msgspec.json import decode
 from msgspec.structs import replace
 
-from hookonce.agents.transcripts.types import (
-    Compaction,
-    ModelCall,
-    ReaderMemory,
-    SubagentSpawn,
-    ToolCall,
-    TranscriptBatch,
-    UsageTotal,
-)
+from hookonce.agents.transcripts.types import Compaction, ModelCall, ReaderMemory, SubagentSpawn, TranscriptBatch
 from hookonce.base.jsontext import load
 from hookonce.model import Json, Object
 
 LineParser = Callable[["TranscriptAccumulator", Object], None]
 
-_ITEM_KINDS = ("calls", "tools", "compactions", "spawns", "totals")  # the fields of a batch
 _MAX_RECENT_IDS = 512  # ids; repetitions stand near one another, and whoever keeps the values knows all ids
-_MAX_OPEN_TOOL_CALLS = 256  # tool calls at once
 _MAX_SPAWNS = 256  # sub-agents whose files are still looked for
 
 
@@ -36,8 +26,7 @@ class TranscriptAccumulator:
         """Start from a copy of the memory."""
         self.memory = deepcopy(memory)
         self._recent_ids = dict.fromkeys(memory.seen)
-        self._items: dict[str, list[Any]] = {name: [] for name in _ITEM_KINDS}
-        self._unreadable = 0
+        self._calls, self._compactions, self._unreadable = list[ModelCall](), list[Compaction](), 0
 
     def add_line(self, parse_line: LineParser, raw: bytes) -> None:
         """Parse one line; an unreadable one is counted."""
@@ -76,55 +65,22 @@ class TranscriptAccumulator:
         self.memory.held = None
         if self._remember_id("call", call.id):
             self.memory.retries = None
-            self._items["calls"].append(call)
-
-    def open_tool_call(self, tool: ToolCall) -> None:
-        """Open a tool call; the oldest is emitted unfinished if too many are open."""
-        if tool.id not in self.memory.open and not self._is_duplicate("tool", tool.id):
-            if len(self.memory.open) == _MAX_OPEN_TOOL_CALLS:
-                self._emit_tool_call(next(iter(self.memory.open.values())))
-            self.memory.open[tool.id] = tool
-
-    def update_tool_call(self, call_id: str, *, ok: bool | None, duration_ms: int | None) -> None:
-        """Update an open tool call before its end."""
-        if (tool_call := self.memory.open.get(call_id)) is not None:
-            self.memory.open[call_id] = replace(tool_call, ok=ok, duration_ms=duration_ms)
-
-    def close_tool_call(
-        self, call_id: str, time: str | None, *, ok: bool | None, duration_ms: int | None = None
-    ) -> None:
-        """Close a tool call; values noted before stay where None is given now."""
-        if (tool_call := self.memory.open.get(call_id)) is not None:
-            final_ok = tool_call.ok if ok is None else ok
-            final_duration_ms = tool_call.duration_ms if duration_ms is None else duration_ms
-            self._emit_tool_call(replace(tool_call, ended=time, ok=final_ok, duration_ms=final_duration_ms))
-
-    def _emit_tool_call(self, tool: ToolCall) -> None:
-        self.memory.open.pop(tool.id, None)
-        if self._remember_id("tool", tool.id):
-            self._items["tools"].append(tool)
+            self._calls.append(call)
 
     def add_compaction(self, compaction: Compaction) -> None:
         """Add a compaction."""
         if self._remember_id("compaction", compaction.id):
-            self._items["compactions"].append(compaction)
+            self._compactions.append(compaction)
 
     def add_spawn(self, spawn: SubagentSpawn) -> None:
         """Add a sub-agent."""
         if self._remember_id("spawn", spawn.id):
-            self._items["spawns"].append(spawn)
             self.memory.spawned = [*self.memory.spawned, spawn][-_MAX_SPAWNS:]
 
-    def add_total(self, total: UsageTotal) -> None:
-        """Add a running total."""
-        self._items["totals"].append(total)
-
     def flush(self) -> None:
-        """Emit what is held or open as it is, because nothing follows."""
+        """Emit what is held as it is, because nothing follows."""
         if self.memory.held is not None:
             self._emit_model_call(self.memory.held)
-        for tool in list(self.memory.open.values()):
-            self._emit_tool_call(tool)
         if self.memory.compacting is not None:
             self.add_compaction(self.memory.compacting)
             self.memory.compacting = None
@@ -132,8 +88,8 @@ class TranscriptAccumulator:
     def build_batch(self) -> tuple[ReaderMemory, TranscriptBatch]:
         """The new memory, and the batch."""
         self.memory.seen = list(self._recent_ids)[-_MAX_RECENT_IDS:]
-        items = {name: tuple(items) for name, items in self._items.items()}
-        return self.memory, TranscriptBatch(**items, unreadable=self._unreadable)
+        calls, compactions = tuple(self._calls), tuple(self._compactions)
+        return self.memory, TranscriptBatch(calls=calls, compactions=compactions, unreadable=self._unreadable)
 
     def _is_duplicate(self, kind: str, item_id: str) -> bool:
         return f"{kind} {item_id}" in self._recent_ids
@@ -184,7 +140,7 @@ def parse_chunk(
 
 
 def flush_memory(memory: ReaderMemory) -> tuple[ReaderMemory, TranscriptBatch]:
-    """Emit what is still open when a session is over."""
+    """Emit what is still held when a session is over."""
     accumulator = TranscriptAccumulator(memory)
     accumulator.flush()
     return accumulator.build_batch()

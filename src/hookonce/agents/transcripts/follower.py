@@ -55,13 +55,11 @@ def follow_file(
         if not stat.S_ISREG(file_stat.st_mode):
             raise HookonceError(f"{path} is no file that a session could be read from")
         if path.suffix == ".json":
-            cursor = cursor or _initial_cursor(reader, path, file_stat)[0]
+            cursor = cursor or _initial_cursor(reader, path, file_stat)
             return _read_document(reader, cursor, os.pread(handle, max_bytes + 1, 0), max_bytes)
-        initial_batch = TranscriptBatch()
         if cursor is None or not _is_same_file(cursor, file_stat, handle):
-            cursor, initial_batch = _initial_cursor(reader, path, file_stat)
-        cursor, batch = _read_chunk(reader, cursor, handle, max_bytes)
-        return cursor, initial_batch + batch
+            cursor = _initial_cursor(reader, path, file_stat)
+        return _read_chunk(reader, cursor, handle, max_bytes)
 
 
 def _is_same_file(cursor: TranscriptCursor, file_stat: os.stat_result, handle: int) -> bool:
@@ -76,15 +74,15 @@ def _digest_before(handle: int, offset: int) -> str:
     return sha256(os.pread(handle, offset - start, start)).hexdigest()[:16]
 
 
-def _initial_cursor(reader: TranscriptReader, path: Path, file_stat: os.stat_result) -> CursorAndBatch:
+def _initial_cursor(reader: TranscriptReader, path: Path, file_stat: os.stat_result) -> TranscriptCursor:
     accumulator = TranscriptAccumulator(ReaderMemory())
     spawn = reader.read_spawn(path) if reader.read_spawn else None
     if spawn is not None:
         accumulator.add_spawn(spawn)
         accumulator.memory.parent_call = spawn.call
-    memory, batch = accumulator.build_batch()
+    memory, _ = accumulator.build_batch()
     mark, device, inode = sha256(b"").hexdigest()[:16], file_stat.st_dev, file_stat.st_ino
-    return TranscriptCursor(device=device, inode=inode, offset=0, mark=mark, memory=memory), batch
+    return TranscriptCursor(device=device, inode=inode, offset=0, mark=mark, memory=memory)
 
 
 def _read_chunk(reader: TranscriptReader, cursor: TranscriptCursor, handle: int, max_bytes: int) -> CursorAndBatch:

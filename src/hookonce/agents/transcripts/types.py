@@ -35,17 +35,6 @@ class ModelCall(_TranscriptItem, frozen=True, kw_only=True):
     parent_call: str | None = None
 
 
-class ToolCall(_TranscriptItem, frozen=True, kw_only=True):
-    """One tool call by its native name. Without `ended` it never finished; a duration only where written."""
-
-    name: str
-    model_call: str | None = None
-    started: str | None = None
-    ended: str | None = None
-    ok: bool | None = None
-    duration_ms: int | None = None
-
-
 class Compaction(_TranscriptItem, frozen=True, kw_only=True):
     """Context compaction: tokens of context before and after, as far as the agent writes them."""
 
@@ -62,21 +51,11 @@ class SubagentSpawn(_TranscriptItem, frozen=True, kw_only=True):
     call: str | None = None
 
 
-class UsageTotal(_TranscriptItem, frozen=True, kw_only=True):
-    """Running total of an agent's own count for a session and model; includes side calls that it does not list."""
-
-    model: str
-    usage: Usage
-
-
 class TranscriptBatch(Struct, frozen=True, kw_only=True):
     """Batch of items from a piece of a session file. Batches are concatenated with `+`."""
 
     calls: tuple[ModelCall, ...] = ()
-    tools: tuple[ToolCall, ...] = ()
     compactions: tuple[Compaction, ...] = ()
-    spawns: tuple[SubagentSpawn, ...] = ()
-    totals: tuple[UsageTotal, ...] = ()
     unreadable: int = 0
 
     def __add__(self, other: "TranscriptBatch") -> "TranscriptBatch":
@@ -84,7 +63,7 @@ class TranscriptBatch(Struct, frozen=True, kw_only=True):
 
 
 class ReaderMemory(Struct, kw_only=True, omit_defaults=True):
-    """State of a reader between chunks, stored with the cursor: context, open tool calls, and recent ids.
+    """State of a reader between chunks, stored with the cursor: context, sub-agents so far, and recent ids.
 
     `held` is a model call that may be incomplete, `asked` the time of the model's last input, `retries` failed attempts
     since. The last four are for agents that count in running totals: tokens of the context, all tokens so far, whether
@@ -97,7 +76,6 @@ class ReaderMemory(Struct, kw_only=True, omit_defaults=True):
     subagent: Subagent | None = None
     parent_call: str | None = None
     seen: list[str] = []
-    open: dict[str, ToolCall] = {}
     held: ModelCall | None = None
     asked: str | None = None
     retries: int | None = None

@@ -123,7 +123,7 @@ def provider_of(model: str) -> str | None:
     vendor, slash, _ = model.partition("/")
     if slash:
         return vendor or None
-    return next((provider for prefix, provider in MODEL_PROVIDERS if model.startswith(prefix)), None)
+    return next((provider for prefix, provider in MODEL_PROVIDERS.items() if model.startswith(prefix)), None)
 
 
 @lru_cache(maxsize=256)

@@ -30,13 +30,9 @@ from hookonce.vocabulary.file_writes import build_file_events
 
 CAPABILITY_BY_TOOL = {
     "shell": "exec.spawn",
-    "file_read": "fs.read",
-    "search": "fs.read",
-    "find": "fs.read",
-    "file_write": "fs.write",
-    "file_edit": "fs.write",
-    "web_fetch": "net.fetch",
-    "web_search": "net.fetch",
+    **dict.fromkeys(("file_read", "search", "find"), "fs.read"),
+    **dict.fromkeys(("file_write", "file_edit"), "fs.write"),
+    **dict.fromkeys(("web_fetch", "web_search"), "net.fetch"),
 }
 
 _ENVELOPE_FIELDS = frozenset({"component", "status", "request_id", "span_id", "duration_ms", "error", "error_type"})

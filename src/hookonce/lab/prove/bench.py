@@ -136,14 +136,12 @@ class Bench:
             finally:
                 if home is not None:
                     home.stop_daemon()
-            heard, killed = (
-                map(load, _read_text(notes / f"{name}.jsonl").splitlines()) for name in ("heard", "killed")
-            )
+            event_lines = _read_text(notes / "heard.jsonl").splitlines()
             return replace(
                 run,
                 requests=list(model.requests),
-                hook_events=[ObservedEvent(note["hook"], note["event"]) for note in heard],
-                killed_pids=list(killed),
+                hook_events=[ObservedEvent(note["hook"], note["event"]) for note in map(load, event_lines)],
+                killed_pids=list(map(load, _read_text(notes / "killed.jsonl").splitlines())),
                 mcp_calls=_read_text(scratch / "mcp.log").splitlines(),
             )
 

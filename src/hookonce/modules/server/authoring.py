@@ -102,7 +102,9 @@ class Module:
         """Serve on stdio, or as the command line says, until the input ends."""
         options = _build_parser(self.name).parse_args(argv)
         if options.descriptor:
-            sys.stdout.buffer.write(pretty(encode(self.descriptor(_transport_document(options))), indent=2) + b"\n")
+            command = [sys.executable, str(Path(sys.argv[0]).resolve())]
+            document = self.descriptor(transport_document(options, command))
+            sys.stdout.buffer.write(pretty(encode(document), indent=2) + b"\n")
             return
         with suppress(KeyboardInterrupt):
             try:
@@ -139,10 +141,11 @@ def read_token(name: str | None) -> str | None:
     return token
 
 
-def _transport_document(options: Namespace) -> Object:
+def transport_document(options: Namespace, command: list[str]) -> Object:
+    """The transport that a command line asks for: this program on stdio, or HTTP."""
     if options.http is None:
-        return {"type": "stdio", "command": [sys.executable, str(Path(sys.argv[0]).resolve())]}
-    transport: Object = {"type": "http", "url": f"http://{options.host}:{options.http}"}
+        return {"type": "stdio", "command": command}
+    transport: Object = {"type": "http", "url": f"http://{options.host or '127.0.0.1'}:{options.http}"}
     return transport | ({"token_env": options.token_env} if options.token_env else {})
 
 

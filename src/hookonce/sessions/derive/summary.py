@@ -1,4 +1,4 @@
-"""Session summary, small however long a session lasts: what is open, and sums; turns and calls as they end."""
+"""Session summary, small however long a session lasts: what is open, and sums; calls as they end."""
 
 from collections.abc import Iterable
 
@@ -10,7 +10,7 @@ from hookonce.model import Event, Record, Usage
 from hookonce.sessions.derive import calls, token_usage
 from hookonce.sessions.derive.calls import SESSION_ENDS, CallChange, OpenCall, OpenCalls, subagent_name
 from hookonce.sessions.derive.token_usage import Spending, total_usage
-from hookonce.sessions.derive.turns import BEGIN_EVENTS, RESPONSE_EVENTS, WORK_EVENTS
+from hookonce.sessions.derive.turns import BEGIN_EVENTS
 from hookonce.vocabulary.events import TOOL_END_EVENTS, is_derived, is_redundant
 from hookonce.vocabulary.file_writes import build_file_events, count_lines
 
@@ -46,20 +46,6 @@ def _count_write(file: FileStats, event: Event, change: Event, *, is_only_file: 
     return FileStats(writes=file.writes + 1, added=file.added + added_lines, removed=file.removed + removed_lines)
 
 
-_ALARM_EVENTS = frozenset({"retry_loop_detected", "retry_loop_aborted", "policy_violation", "policy_override"})
-
-
-class SessionTurn(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """From a prompt to the response; without `response` the turn broke off."""
-
-    prompt: str | None = None
-    response: str | None = None
-    started_at: str
-    ended_at: str | None = None
-    duration_ms: int | None = None
-    calls: int = 0
-
-
 class SessionCall(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One tool call; without `end` its outcome was not reported."""
 
@@ -86,9 +72,8 @@ class SubagentActivity(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class SessionEnd(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """When and how a session ended; `is_derived` if its agent did not report it."""
+    """How a session ended; `is_derived` if its agent did not report it."""
 
-    time: str
     type: str
     reason: str | None = None
     is_derived: bool = False
@@ -99,21 +84,17 @@ class SessionAggregate(Struct, frozen=True, kw_only=True):
 
     agent: str = ""
     session: str | None = None
-    parent: str | None = None
     cwd: str | None = None
     started_at: str | None = None
     last: str | None = None
     end: SessionEnd | None = None
-    turn: SessionTurn | None = None
     turns: int = 0
     calls: int = 0
     failed_calls: int = 0
     open_calls: OpenCalls = OpenCalls()
     children: dict[str, SubagentActivity] = {}
     files: dict[str, FileStats] = {}
-    models: dict[str, int] = {}
-    decisions: dict[str, int] = {}
-    alarms: dict[str, int] = {}
+    models: dict[str, None] = {}  # in the order in which they were named
     spending: Spending = Spending()
 
     @property
@@ -122,63 +103,43 @@ class SessionAggregate(Struct, frozen=True, kw_only=True):
         return total_usage(self.spending)
 
 
-class SessionHistory(Struct, frozen=True, kw_only=True):
-    """A session with all its turns and calls."""
-
-    session: SessionAggregate
-    turns: list[SessionTurn]
-    calls: list[SessionCall]
-
-
-FinishedItems = list[SessionTurn | SessionCall]  # turns and calls that a record ends
-
-
-def update_session(session: SessionAggregate, record: Record) -> tuple[SessionAggregate, FinishedItems]:
-    """The session after a record, and the turns and calls that it ends; a refused call that ran comes twice."""
+def update_session(session: SessionAggregate, record: Record) -> tuple[SessionAggregate, list[SessionCall]]:
+    """The session after a record, and the calls that it ends; a refused call that ran comes twice."""
     event = record.event
-    if event.type in _ALARM_EVENTS:
-        session = replace(session, alarms=_increment(session.alarms, event.type))
     if is_redundant(event) and not (is_derived(event) and event.type in SESSION_ENDS):
         return session, []
     open_calls, change = calls.update_calls(session.open_calls, record)
     finished_calls = _list_finished(event, change)
-    session = _count_call(replace(_apply_record(session, record), open_calls=open_calls), event, change, finished_calls)
-    session, turns = _update_turn(session, record)
-    return session, [*finished_calls, *turns]
-
-
-def summarize_session(records: Iterable[Record]) -> SessionHistory:
-    """Summarize all records of a session; open turns and calls are included."""
-    session, items = SessionAggregate(), FinishedItems()
-    for record in records:
-        session, new_items = update_session(session, record)
-        items += new_items
-    items += [_unfinished_call(call) for calls in session.open_calls.open.values() for call in calls]
-    items += [session.turn] if session.turn else []
-    calls_by_id = {item.id: item for item in items if isinstance(item, SessionCall)}
-    calls = sorted(calls_by_id.values(), key=lambda call: (call.started, call.id))
-    turns = [item for item in items if isinstance(item, SessionTurn)]
-    return SessionHistory(session=session, turns=turns, calls=calls)
-
-
-def _apply_record(session: SessionAggregate, record: Record) -> SessionAggregate:
-    event, decision = record.event, record.decision
-    outcome = None if decision is None or is_derived(event) else decision.outcome
-    return replace(
+    is_call = change.new_call is not None or _is_orphan_outcome(event, change)
+    session = replace(
         session,
         agent=session.agent or event.agent,
         session=session.session or event.session,
-        parent=session.parent or event.parent_session,
         cwd=session.cwd or event.cwd,
         started_at=session.started_at or event.time,
         last=event.time,
         end=_find_end(session, event),
+        turns=session.turns + (event.type == "before_prompt" and event.subagent is None),
+        calls=session.calls + is_call,
+        failed_calls=session.failed_calls + sum(call.ok is False and not call.refused for call in finished_calls),
+        open_calls=open_calls,
         children=_update_children(session, event),
         files=update_files(session.files, event),
-        models=_count_model(session.models, event),
-        decisions=_increment(session.decisions, outcome),
+        models=session.models if event.model is None else session.models | {event.model: None},
         spending=session.spending if is_derived(event) else token_usage.update_spending(session.spending, event),
     )
+    return session, finished_calls
+
+
+def summarize_session(records: Iterable[Record]) -> tuple[SessionAggregate, list[SessionCall]]:
+    """Summarize all records of a session; its calls, of which some may be open."""
+    session, items = SessionAggregate(), list[SessionCall]()
+    for record in records:
+        session, finished_calls = update_session(session, record)
+        items += finished_calls
+    items += [_unfinished_call(call) for calls in session.open_calls.open.values() for call in calls]
+    calls_by_id = {call.id: call for call in items}
+    return session, sorted(calls_by_id.values(), key=lambda call: (call.started, call.id))
 
 
 def _find_end(session: SessionAggregate, event: Event) -> SessionEnd | None:
@@ -188,7 +149,7 @@ def _find_end(session: SessionAggregate, event: Event) -> SessionEnd | None:
     if session.end is not None and (is_derived(event) or not session.end.is_derived):
         return session.end
     reason = event.data.get("reason") if type(event.data.get("reason")) is str else None
-    return SessionEnd(time=event.time, type=event.type, reason=reason, is_derived=is_derived(event))
+    return SessionEnd(type=event.type, reason=reason, is_derived=is_derived(event))
 
 
 def _update_children(session: SessionAggregate, event: Event) -> dict[str, SubagentActivity]:
@@ -206,18 +167,6 @@ def _update_children(session: SessionAggregate, event: Event) -> dict[str, Subag
         calls=previous.calls + (event.type == calls.CALL_START),
     )
     return session.children | {name: child}
-
-
-def _count_call(
-    session: SessionAggregate, event: Event, change: CallChange, ended_calls: list[SessionCall]
-) -> SessionAggregate:
-    failed_calls = session.failed_calls + sum(call.ok is False and not call.refused for call in ended_calls)
-    if change.new_call is None and not _is_orphan_outcome(event, change):
-        return replace(session, failed_calls=failed_calls)
-    turn = session.turn or SessionTurn(started_at=event.time)
-    if event.subagent is None or session.turn is not None:
-        session = replace(session, turn=replace(turn, calls=turn.calls + 1))
-    return replace(session, calls=session.calls + 1, failed_calls=failed_calls)
 
 
 def _list_finished(event: Event, change: CallChange) -> list[SessionCall]:
@@ -250,42 +199,3 @@ def _finished_call(call: OpenCall, event: Event, *, is_guess: bool) -> SessionCa
         ok=None if result is None else result.ok,
         guessed=is_guess,
     )
-
-
-def _update_turn(session: SessionAggregate, record: Record) -> tuple[SessionAggregate, FinishedItems]:
-    event, turn = record.event, session.turn
-    if event.subagent is not None:
-        return session, []
-    if event.type == "before_prompt":
-        new_turn = SessionTurn(prompt=event.id, started_at=event.time)
-        return replace(session, turn=new_turn, turns=session.turns + 1), [] if turn is None else [turn]
-    if turn is None:
-        return session, []
-    if event.type in SESSION_ENDS or event.type == "interrupt":
-        return replace(session, turn=None), [turn if turn.response else _close_turn(turn, event, None)]
-    if event.type == "agent_stop" and (record.decision is None or record.decision.outcome != "deny"):
-        return replace(session, turn=None), [_close_turn(turn, event, event.id)]
-    return replace(session, turn=_apply_response(turn, event)), []
-
-
-def _apply_response(turn: SessionTurn, event: Event) -> SessionTurn:
-    """Last words are the answer of a turn that nobody ends, unless more work follows them."""
-    if event.type in RESPONSE_EVENTS and event.data.get("response") is not None:
-        return _close_turn(turn, event, event.id)
-    is_work = event.type in WORK_EVENTS - RESPONSE_EVENTS
-    return replace(turn, response=None, ended_at=None, duration_ms=None) if is_work else turn
-
-
-def _close_turn(turn: SessionTurn, event: Event, response: str | None) -> SessionTurn:
-    return replace(turn, ended_at=event.time, duration_ms=elapsed_ms(turn.started_at, event.time), response=response)
-
-
-def _count_model(models: dict[str, int], event: Event) -> dict[str, int]:
-    """Models that were named, and how many answers of each were seen."""
-    if event.model is None:
-        return models
-    return models | {event.model: models.get(event.model, 0) + (event.type == "after_model")}
-
-
-def _increment(table: dict[str, int], name: str | None) -> dict[str, int]:
-    return table if name is None else table | {name: table.get(name, 0) + 1}

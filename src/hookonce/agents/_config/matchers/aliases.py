@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from hookonce.agents._config.events import IndexedHooks
 from hookonce.agents._config.gaps import warning_gap
-from hookonce.agents._config.matchers.alternation import from_native, to_native
-from hookonce.agents._config.matchers.dialect import TOOL_EVENTS
+from hookonce.agents._config.matchers.alternation import ALTERNATION, from_native, to_native
+from hookonce.agents._config.matchers.dialect import TOOL_EVENTS, reusable_matcher
 from hookonce.agents._config.matchers.parts import join_parts, parts_of
 from hookonce.agents._config.provider_data import own_keys, own_matcher, placement_of, with_provider_data
 from hookonce.model import Agent, Gap, Hook, Json
@@ -41,7 +41,8 @@ def anchor_words(agent: Agent, hook: Hook) -> Hook:
     def whole(word: str) -> list[Json]:
         return [word if word in agent.tools else {"pattern": f"^{re.escape(word)}$"}]
 
-    return hook if _has_own_matcher(agent, hook) else replace(hook, matcher=_replace_words(hook, hook.matcher, whole))
+    has_own_matcher = reusable_matcher(ALTERNATION, agent, hook) is not None
+    return hook if has_own_matcher else replace(hook, matcher=_replace_words(hook, hook.matcher, whole))
 
 
 def misread_word_gaps(agent: Agent, hooks: IndexedHooks, meaning: WordMeaning = lambda word: [word]) -> list[Gap]:
@@ -52,14 +53,11 @@ def misread_word_gaps(agent: Agent, hooks: IndexedHooks, meaning: WordMeaning = 
 
 
 def _misread_word(agent: Agent, hook: Hook, meaning: WordMeaning) -> str | None:
-    words = [] if _has_own_matcher(agent, hook) else [part for part in parts_of(hook.matcher) if type(part) is str]
+    if reusable_matcher(ALTERNATION, agent, hook) is not None:
+        return None
+    words = (part for part in parts_of(hook.matcher) if type(part) is str)
     unknown = (word for word in words if word not in ARGUMENTS and word not in agent.tools)
     return next((word for word in unknown if _replace_words(hook, from_native(agent, word), meaning) != word), None)
-
-
-def _has_own_matcher(agent: Agent, hook: Hook) -> bool:
-    text = own_matcher(agent, hook)
-    return text is not None and hook.matcher == from_native(agent, text)
 
 
 def _replace_words(hook: Hook, matcher: Json, meaning: WordMeaning) -> Json:
