@@ -44,7 +44,7 @@ def walk(source, target, given, **options):
     walk = Translation(plan)
     lines = (StreamLine(number, json.dumps(document).encode()) for number, document in enumerate(given, 1))
     made = []
-    for outcome in walk.translate_lines(lines):
+    for outcome in walk.json_lines(lines):
         assert not isinstance(outcome, LineFault), outcome
-        made += json.loads(json.dumps(to_builtins(outcome)))
+        made += map(json.loads, outcome.splitlines())
     return made, walk

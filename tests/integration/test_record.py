@@ -114,7 +114,7 @@ def test_every_event_is_there_once(recorded, name):
     By its id: all that the lab's own hook has heard, and nothing else. By its meaning: no call, prompt or end twice.
     """
     found = recorded(name)
-    heard = {one.event["id"]: one.event["type"] for one in found.run.hook_events if "derived_from" not in one.event}
+    heard = {one["id"]: one["type"] for one in found.run.hook_events if "derived_from" not in one}
     ids = Counter(one["id"] for one in found.events)
     calls = Counter((one["type"], one["tool"]["call_id"]) for one in found.native if one.get("tool", {}).get("call_id"))
     moments = Counter(one["type"] for one in found.events if one["type"] in ONCE and "subagent" not in one)

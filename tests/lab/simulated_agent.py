@@ -16,7 +16,7 @@ from hookonce.lab.fakes.model_server import ModelRequest
 from hookonce.lab.fakes.scenarios import SCENARIOS
 from hookonce.lab.fetch.programs import AgentProgram
 from hookonce.lab.prove.bench import Bench
-from hookonce.lab.prove.run import AgentRun, ObservedEvent
+from hookonce.lab.prove.run import AgentRun
 
 FOLDER = "/lab/project"
 TOOLS = {"Bash": ToolOffer(properties=("command",))}
@@ -53,7 +53,6 @@ class Errand:
             code=0,
             out="",
             err="",
-            seconds=1.0,
             files=self.files,
             requests=self.requests,
             hook_events=self.heard,
@@ -107,7 +106,7 @@ class Errand:
         """Why a hook refuses."""
         if "dialect" in hook:
             return claude_hook.REASON if "rm -rf" in str(event) else None
-        self.heard.append(ObservedEvent(hook["name"], event))
+        self.heard.append(event)
         rule = self.rule(event)
         if rule.get("do") == "death":
             self.killed.append(1)

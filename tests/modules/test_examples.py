@@ -11,7 +11,7 @@ import pytest
 
 from hookonce.base.json_stream import StreamLine
 from hookonce.diagnose.document_check import check_documents
-from hookonce.modules.host.client import connect, describe, health, invoke
+from hookonce.modules.host.client import connect, description_problems, health, invoke
 from hookonce.modules.host.http import HttpLink
 from hookonce.modules.protocol.descriptor import load_descriptor
 from hookonce.modules.protocol.messages import Request
@@ -49,7 +49,8 @@ def test_an_example_does_what_a_module_has_to_do(example):
     name, link = example
     op, args, result = ASKED[name]
     assert health(link, timeout=10).ok
-    told = describe(link).result
+    told = link.ask(Request("describe"), 10.0)
+    assert description_problems(told) == []
     descriptor = load_descriptor(EXAMPLES / name / "module.json")
     assert (told["name"], told["version"], told["kind"]) == (descriptor.name, descriptor.version, descriptor.kind)
     assert invoke(link, op, args).result == result

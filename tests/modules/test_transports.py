@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from hookonce.modules.host.client import describe, health, invoke
+from hookonce.modules.host.client import health, invoke
 from hookonce.modules.protocol.messages import Request
 from tests.modules.talking import linked, wired
 
@@ -108,7 +108,7 @@ def test_a_module_is_well_and_describes_itself(link):
     Health is ok; the description has its six fields, and the schemas of what goes in and comes out.
     """
     assert health(link).result == {"status": "ok"}
-    told = describe(link).result
+    told = link.ask(Request("describe"), 10.0)
     assert ("subject", "1.2.3", "tool", ["fs.read"]) == tuple(told[key] for key in ("name", "version", "kind", "capabilities"))
     case = next(one for one in told["inputs"]["allOf"] if one["if"]["properties"]["op"]["const"] == "add")
     assert case["then"]["properties"]["args"]["required"] == ["one"]

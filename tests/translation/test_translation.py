@@ -51,9 +51,9 @@ def test_everything_is_counted():
     """
     given = [PAYLOAD, b"oops", PAYLOAD | {"hook_event_name": "CwdChanged"}, PAYLOAD | {"hook_event_name": "New"}, {"a": 1}]
     walk = Translation(TranslationPlan(target=formats.load("openhook")))
-    made = list(walk.translate_lines(numbered(given)))
+    made = list(walk.json_lines(numbered(given)))
 
-    assert [1, LineFault, 0, 0, LineFault] == [LineFault if isinstance(one, LineFault) else len(one) for one in made]
+    assert [1, LineFault, 0, 0, LineFault] == [LineFault if isinstance(one, LineFault) else one.count(b"\n") for one in made]
     assert (4, 1) == (walk.read_count, walk.written_count)
     assert {"cwd_changed": 1, "vendor.claude-code.New": 1} == dict(walk.unwritten_types)
     assert [2, 5] == [one.line for one in made if isinstance(one, LineFault)]

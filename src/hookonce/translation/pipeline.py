@@ -1,8 +1,8 @@
 """Translation of event streams between formats, line by line: parse, redact, write. A bad line stops nothing."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
@@ -23,7 +23,6 @@ from hookonce.vocabulary.events import same_event
 
 _MAX_PARENTS = 16
 _MAX_NOTE_KINDS = 200
-LineOutput = TypeVar("LineOutput")
 
 
 class TranslationPlan(Struct, frozen=True, kw_only=True):
@@ -59,7 +58,6 @@ class Translation:
         self.plan = plan
         self.read_count = 0
         self.written_count = 0
-        self.merged_count = 0
         self.unwritten_types: Counter[str] = Counter()
         self.notes: Counter[str] = Counter()
         self._ids = StreamIds()
@@ -71,21 +69,17 @@ class Translation:
         if plan.user is not None and "user" in plan.target.lacks:
             self.notes[f"{plan.target.title} has no place for a user"] += 1
 
-    def translate_lines(self, lines: Iterable[StreamLine]) -> Iterator[list[Object] | LineFault]:
-        """The documents of each line, or why there are none."""
-        return _translate_each(lines, self.translate_line)
-
     def json_lines(self, lines: Iterable[StreamLine]) -> Iterator[bytes | LineFault]:
-        """The documents of each line as JSON lines."""
-        return _translate_each(lines, self._json_line)
-
-    def _json_line(self, line: StreamLine) -> bytes:
-        before = self.written_count
-        try:
-            return b"".join(dump(self._sign_document(document)) + b"\n" for document in self.translate_line(line))
-        except RecursionError:
-            self.written_count = before
-            raise
+        """The documents of each line as JSON lines, or why there are none."""
+        for line in lines:
+            before = self.written_count
+            try:
+                yield b"".join(dump(self._sign_document(document)) + b"\n" for document in self.translate_line(line))
+            except RecursionError:
+                self.written_count = before
+                yield LineFault(line=line.number, message=TOO_DEEP)
+            except HookonceError as problem:
+                yield LineFault(line=line.number, message=str(problem))
 
     def _sign_document(self, document: Object) -> Object:
         """The document as somebody else will read it, with a signature of that; or as it is, if none was asked for."""
@@ -120,7 +114,6 @@ class Translation:
             raise UnknownName(f"{source.title} can be written but not read")
         record = source.read(document)
         if self._is_fan_out(source, record.event, document):
-            self.merged_count += 1
             return []
         self._remember(record)
         if source.name != self.plan.target.name:
@@ -199,18 +192,6 @@ def _is_never_mine(_: Object) -> bool:
 def _count_bounded(counter: Counter[str], kind: str) -> None:
     """Count, but not ever more kinds: a stream may be endless."""
     counter[kind if kind in counter or len(counter) < _MAX_NOTE_KINDS else "others"] += 1
-
-
-def _translate_each(
-    lines: Iterable[StreamLine], make: Callable[[StreamLine], LineOutput]
-) -> Iterator[LineOutput | LineFault]:
-    for line in lines:
-        try:
-            yield make(line)
-        except RecursionError:
-            yield LineFault(line=line.number, message=TOO_DEEP)
-        except HookonceError as problem:
-            yield LineFault(line=line.number, message=str(problem))
 
 
 def _identify_source(document: Any) -> Agent | Format:

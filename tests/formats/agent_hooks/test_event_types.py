@@ -89,8 +89,8 @@ def test_what_was_derived_is_folded_again(given, level):
         there, _ = walk("agent-hooks", via, pair)
         back, _ = walk(via, "agent-hooks", there)
         assert pair == back
-    made, going = walk("agent-hooks", "canonical", pair)
-    assert ([given.type], 1) == ([record["event"]["type"] for record in made], going.merged_count)
+    made, _ = walk("agent-hooks", "canonical", pair)
+    assert [given.type] == [record["event"]["type"] for record in made]
     alone, _ = walk("agent-hooks", "canonical", pair[1:])
     assert [given.id] == [record["event"]["derived_from"] for record in alone]
 

@@ -168,7 +168,7 @@ def test_ids_and_times_come_from_the_stream():
     """
     plan = TranslationPlan(source=OPENHOOK, profile="legacy", target=OPENHOOK, received="2026-02-23T10:15:30Z")
     lines = [StreamLine(number, json.dumps(CLAUDE).encode()) for number in (1, 2)]
-    first, second = ([made[0] for made in Translation(plan).translate_lines(lines)] for _ in range(2))
+    first, second = ([made[0] for made in map(Translation(plan).translate_line, lines)] for _ in range(2))
 
     assert first == second
     assert first[0]["id"] != first[1]["id"]
@@ -183,7 +183,7 @@ def test_real_payloads_show_why_it_is_no_default():
     lines = [StreamLine(number, file.read_bytes()) for number, (_, _, file) in enumerate(captures(), 1)]
     if not lines:
         pytest.skip(ABSENT)
-    made = list(Translation(TranslationPlan(source=OPENHOOK, profile="legacy", target=OPENHOOK)).translate_lines(lines))
+    made = list(map(Translation(TranslationPlan(source=OPENHOOK, profile="legacy", target=OPENHOOK)).translate_line, lines))
 
     assert [] == [fault for fault in made if isinstance(fault, LineFault)]
     assert [] == [document for (document,) in made if found(to_builtins(document), strict=True) != ([], [])]

@@ -13,7 +13,6 @@ from hookonce.lab.fakes.conversation import ChatMessage, Conversation
 from hookonce.lab.fakes.model_server import ModelRequest
 from hookonce.lab.fakes.scenarios import DENIABLE_STEPS, FILE_SECRET, SCENARIOS
 from hookonce.lab.prove.certificate import Claim
-from hookonce.lab.prove.run import ObservedEvent
 from tests.lab.simulated_agent import TOOLS, Standing, Ways
 
 JUDGES = tuple(one for one in EXPERIMENTS if one.name != "fires")
@@ -155,7 +154,7 @@ def test_one_call_that_is_made_after_all_costs_its_claim_and_no_other(word, frag
 @pytest.mark.parametrize("word", DENIABLE_STEPS)
 def test_a_call_that_no_hook_was_asked_about_is_not_refused_by_one(word):
     def spoil(run):
-        kept = [one for one in run.hook_events if decisions.INPUT_MARKERS[word] not in str(one.event.get("tool"))]
+        kept = [one for one in run.hook_events if decisions.INPUT_MARKERS[word] not in str(one.get("tool"))]
         return replace(run, hook_events=kept)
 
     assert DENIED - {f"deny:{word}"} == held(denied, Standing(spoil=spoil))
@@ -184,7 +183,7 @@ def test_an_event_that_tells_no_tool_is_no_question_about_one(module):
     """
     As a payload that is not understood becomes one.
     """
-    bare = [ObservedEvent("witness", {"type": "before_tool_execute"})]
+    bare = [{"type": "before_tool_execute"}]
 
     found = held(module, Standing(spoil=lambda run: replace(run, hook_events=[*bare, *run.hook_events])))
 
@@ -226,7 +225,7 @@ def test_a_question_about_another_call_is_none_about_this_one(module, agent, cla
     """
 
     def spoil(run):
-        return replace(run, hook_events=[one for one in run.hook_events if "shell.txt" not in str(one.event.get("tool"))])
+        return replace(run, hook_events=[one for one in run.hook_events if "shell.txt" not in str(one.get("tool"))])
 
     assert claim in held(module, Standing(agent))
     assert claim not in held(module, Standing(agent, spoil=spoil))
@@ -269,7 +268,7 @@ def test_a_refused_prompt_may_end_in_any_code_that_the_agent_chose(code, holds):
 @pytest.mark.parametrize("count", [0, 1, MAX_REFUSALS, MAX_REFUSALS + 2])
 def test_a_stop_is_asked_about_as_often_as_it_is_refused_and_once_more(count):
     def spoil(run):
-        stop = next(one for one in run.hook_events if one.event["type"] == "agent_stop")
+        stop = next(one for one in run.hook_events if one["type"] == "agent_stop")
         return replace(run, hook_events=[stop] * count)
 
     assert set() == held(stops, Standing(spoil=spoil))

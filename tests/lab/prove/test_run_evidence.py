@@ -51,7 +51,7 @@ def test_last_words_are_cut_after_folders_are_left_out():
     No half of a path is left where an agent's words are cut.
     """
     words = f"{STAGE}/project/{'x' * 150} failed"
-    run = AgentRun(scenario="talk", code=1, out="", err=words, seconds=0.0, files={}, requests=[])
+    run = AgentRun(scenario="talk", code=1, out="", err=words, files={}, requests=[])
 
     assert "hookonce-lab" not in summarize_run(run)
     assert gettempdir() not in summarize_run(run)

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from hookonce.errors import UsageError
 from hookonce.modules import Fault, Module, Request, module
-from hookonce.modules.host.client import connect, describe, health, invoke
+from hookonce.modules.host.client import connect, health, invoke
 from hookonce.modules.host.stdio import StdioLink
 from hookonce.modules.protocol.descriptor import parse_descriptor
 from hookonce.modules.server.http_server import ModuleHttpServer, bridge_document
@@ -44,7 +44,7 @@ def test_ten_lines_are_a_module(tmp_path):
     file.write_text(TEN_LINES, encoding="utf-8")
     printed = subprocess.run([sys.executable, file, "--descriptor"], env=environment(), capture_output=True, check=True)
     with connect(parse_descriptor(json.loads(printed.stdout)), env=environment()) as link:
-        assert describe(link).result["capabilities"] == ["fs.read"]
+        assert link.ask(Request("describe"), 10.0)["capabilities"] == ["fs.read"]
         assert invoke(link, "greet", {"name": "you"}).result == "hello you"
 
 

@@ -47,7 +47,7 @@ def _context_marker(kind: str) -> str:
 
 def _scenarios_by_event(bench: Bench, run: AgentRun) -> dict[str, str]:
     """In which scenario each of the agent's own events has come; nothing for those that have not."""
-    natives_in_run = {_native_name(bench, hook_event.event) for hook_event in run.hook_events}
+    natives_in_run = {_native_name(bench, event) for event in run.hook_events}
     return {native: run.scenario if native in natives_in_run else "" for native in _default_events(bench)}
 
 

@@ -28,7 +28,7 @@ from hookonce.lab.fakes import scenarios
 from hookonce.lab.fakes.model_server import ModelServer
 from hookonce.lab.fakes.scenarios import SCENARIOS
 from hookonce.lab.fetch.programs import AgentProgram
-from hookonce.lab.prove.run import AgentRun, ObservedEvent, request_intervals
+from hookonce.lab.prove.run import AgentRun, request_intervals
 from hookonce.model import Object
 from hookonce.vocabulary.events import EVENTS
 
@@ -140,7 +140,7 @@ class Bench:
             return replace(
                 run,
                 requests=list(model.requests),
-                hook_events=[ObservedEvent(note["hook"], note["event"]) for note in map(load, event_lines)],
+                hook_events=[load(line)["event"] for line in event_lines],
                 killed_pids=list(map(load, _read_text(notes / "killed.jsonl").splitlines())),
                 mcp_calls=_read_text(scratch / "mcp.log").splitlines(),
             )
@@ -167,7 +167,6 @@ class Bench:
     def _run_agent(self, env: RunEnv, scenario: str, command: list[str], *, bare: bool) -> AgentRun:
         run_id = uuid4().hex
         out, err = env.home.with_name("stdout"), env.home.with_name("stderr")
-        start_time = monotonic()
         with out.open("wb") as stdout, err.open("wb") as stderr:
             process = subprocess.Popen(  # noqa: S603  the agent that was asked for
                 command,
@@ -182,7 +181,6 @@ class Bench:
                 with suppress(subprocess.TimeoutExpired):
                     process.wait(self.driver.timeout_s)
                 code = process.returncode  # None if it does not end
-                seconds = monotonic() - start_time
                 sleep(_LATE_HOOK_WAIT_S)
             finally:  # whoever has had enough of waiting leaves nothing behind either
                 if process.poll() is None:
@@ -197,7 +195,6 @@ class Bench:
             code=code,
             out=_read_tail(out),
             err=_read_tail(err),
-            seconds=seconds,
             files=_read_files(env.project),
             requests=[],
         )

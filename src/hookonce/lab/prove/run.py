@@ -34,13 +34,6 @@ def remove_paths(text: str) -> str:
 _LAST_WORDS_CHARS, _TAIL_CHARS = 160, 1000  # characters of an agent's last words
 
 
-class ObservedEvent(Struct, frozen=True):
-    """Event that the lab's hook received."""
-
-    hook: str
-    event: Object
-
-
 class AgentRun(Struct, frozen=True, kw_only=True):
     """Result of one call.
 
@@ -52,10 +45,9 @@ class AgentRun(Struct, frozen=True, kw_only=True):
     code: int | None
     out: str
     err: str
-    seconds: float
     files: dict[str, str]
     requests: list[ModelRequest]
-    hook_events: list[ObservedEvent] = []
+    hook_events: list[Object] = []  # what the lab's hooks were told
     mcp_calls: list[str] = []
     killed_pids: list[int] = []
 
@@ -77,7 +69,7 @@ def is_text_sent(run: AgentRun, text: str) -> bool:
 
 def events_of_type(run: AgentRun, event_type: str) -> list[Object]:
     """The events of a kind that the lab's hook was given."""
-    return [hook_event.event for hook_event in run.hook_events if hook_event.event.get("type") == event_type]
+    return [event for event in run.hook_events if event.get("type") == event_type]
 
 
 def is_hook_asked(run: AgentRun, text: str) -> bool:

@@ -25,7 +25,7 @@ class Closeable(ABC):
         self.close()
 
 
-_HEALTH_REQUEST, _DESCRIBE_REQUEST = messages.Request("health"), messages.Request("describe")
+_HEALTH_REQUEST = messages.Request("health")
 _SCHEMA_TYPES = ((dict, bool), "a JSON Schema")
 _FIELD_TYPES = {"capabilities": ((list,), "a list of texts"), "inputs": _SCHEMA_TYPES, "outputs": _SCHEMA_TYPES}
 
@@ -68,28 +68,17 @@ def invoke(
 
 
 def health(link: Link, timeout: float = messages.HEALTH_TIMEOUT_S) -> messages.ModuleResponse:
-    """Check a module's health: ok with its status, or an error."""
-    answer = _parse_plain_response(link.ask(_HEALTH_REQUEST, timeout))
+    """Check a module's health: ok with its status, or an error; some modules answer as if that was an invocation."""
+    document: Json = link.ask(_HEALTH_REQUEST, timeout)
+    is_plain = type(document) is dict and "ok" not in document
+    answer = messages.ModuleResponse(ok=True, result=document) if is_plain else messages.parse_response(document)
     if not answer.ok:
         return answer
     status = answer.result.get("status") if type(answer.result) is dict else None
-    return answer if status == "ok" else _internal_error(f"its status is not ok but {status!r}", {"status": status})
-
-
-def describe(link: Link, timeout: float = DEFAULT_TIMEOUT_S) -> messages.ModuleResponse:
-    """A module's description of itself, or an error that names every problem of it."""
-    answer = _parse_plain_response(link.ask(_DESCRIBE_REQUEST, timeout))
-    problems = description_problems(answer.result) if answer.ok else []
-    if not problems:
+    if status == "ok":
         return answer
-    details: Object = {"problems": [*map(list, problems)]}
-    return _internal_error(f"its description has problems: {messages.format_problems(problems)}", details)
-
-
-def _parse_plain_response(document: Json) -> messages.ModuleResponse:
-    """Health and describe are answered as they are; some modules answer them as if they were invoked."""
-    is_plain = type(document) is dict and "ok" not in document
-    return messages.ModuleResponse(ok=True, result=document) if is_plain else messages.parse_response(document)
+    message = f"the module answered, but its status is not ok but {status!r}"
+    return messages.ModuleResponse(ok=False, error=messages.ErrorInfo("internal", message, {"status": status}))
 
 
 def description_problems(document: Json) -> list[Problem]:
@@ -104,8 +93,3 @@ def description_problems(document: Json) -> list[Problem]:
         if value is not None and not is_valid:
             problems.append((f"$.{name}", f"expected {expectation}"))
     return problems
-
-
-def _internal_error(message: str, details: Object) -> messages.ModuleResponse:
-    error = messages.ErrorInfo("internal", f"the module answered, but {message}", details)
-    return messages.ModuleResponse(ok=False, error=error)

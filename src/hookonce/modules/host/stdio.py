@@ -201,11 +201,6 @@ class StdioLink(Closeable):
         lifecycle = self._lifecycle
         return lifecycle.process.pid if lifecycle is not None and not lifecycle.end_reason else None
 
-    @property
-    def log(self) -> str:
-        """The end of its stderr, and of what it wrote to stdout that was no response."""
-        return self._log.text()
-
     def ask(self, request: messages.Request, timeout: float) -> Object:
         """Send a request; every failure is a response too."""
         deadline = monotonic() + min(timeout, messages.MAX_TIMEOUT_S)

@@ -27,11 +27,6 @@ class StderrTail:
             while self._size > _MAX_TAIL_BYTES:
                 self._size -= len(self._pieces.popleft())
 
-    def text(self) -> str:
-        """The whole tail."""
-        with self._lock:
-            return b"".join(self._pieces).decode(errors="replace")
-
     def mark_call(self) -> None:
         """Mark the start of a call: what was written before is not about it."""
         with self._lock:
