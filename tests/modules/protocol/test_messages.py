@@ -15,11 +15,10 @@ from hookonce.modules.protocol.messages import (
     LineBuffer,
     ModuleResponse,
     Request,
-    SessionPlan,
     build_error,
+    check_plan,
     decode_line,
     encode_line,
-    parse_plan,
     parse_request,
     parse_response,
     request_document,
@@ -101,14 +100,14 @@ def test_a_plan_has_a_goal_and_inputs():
     """
     The goal is required, inputs are an object, and every problem is told.
     """
-    assert SessionPlan("tidy", {"a": 1}) == parse_plan({"goal": "tidy", "inputs": {"a": 1}})
-    assert SessionPlan("tidy", {}) == parse_plan({"goal": "tidy"})
+    check_plan({"goal": "tidy", "inputs": {"a": 1}})
+    check_plan({"goal": "tidy"})
     for wrong, paths in (({}, ["$.goal"]), ({"goal": 1, "inputs": []}, ["$.goal", "$.inputs"]), ({"goal": ""}, ["$.goal"])):
         with pytest.raises(Fault) as caught:
-            parse_plan(wrong)
+            check_plan(wrong)
         assert (caught.value.error.code, paths) == ("bad_request", [path for path, _ in caught.value.error.details["problems"]])
     with pytest.raises(Fault):
-        parse_plan("tidy")
+        check_plan("tidy")
 
 
 @pytest.mark.covers("AMP-7")

@@ -18,7 +18,7 @@ from hookonce.modules.kernel.mounts import MountTable
 from hookonce.modules.kernel.sessions import SessionTable, newest_fragments
 from hookonce.modules.protocol.capabilities import CapabilityPolicy, CapabilityRequest, CapabilityVerdict
 from hookonce.modules.protocol.descriptor import Descriptor
-from hookonce.modules.protocol.messages import DEFAULT_TIMEOUT_S, Fault, parse_plan
+from hookonce.modules.protocol.messages import DEFAULT_TIMEOUT_S, Fault, check_plan
 from hookonce.modules.protocol.validation import copy_json, require_int, require_text
 
 _CONTEXT_PATH = "/mnt/context"
@@ -60,13 +60,14 @@ class Kernel(Closeable):
     def session_create(self, plan: Object) -> str:
         """Begin a session for a plan; its id."""
         with self._emitter.emit_after("session:start", {"plan": plan}) as ids:
-            ids.session_id = self._sessions.create(parse_plan(copy_json(plan, "a plan")))
+            check_plan(copy_json(plan, "a plan"))
+            ids.session_id = self._sessions.create({})
         return ids.session_id
 
     def session_fork(self, parent: str) -> str:
         """Begin a session that goes on from another one; its id."""
         with self._emitter.emit_after("session:fork", {"parent": parent}) as ids:
-            ids.session_id = self._sessions.fork(parent)
+            ids.session_id = self._sessions.create(self._sessions.copy_context(parent))
         return ids.session_id
 
     def session_end(self, session_id: str) -> None:

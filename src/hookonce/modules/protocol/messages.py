@@ -90,13 +90,6 @@ class ModuleResponse(Struct, frozen=True):
         return error_document(self.error)
 
 
-class SessionPlan(Struct, frozen=True):
-    """Plan v1: what a session is for."""
-
-    goal: str
-    inputs: Object = {}
-
-
 def error_document(error: ErrorInfo) -> Object:
     """The response document of an error."""
     body: Object = {"code": error.code, "message": error.message}
@@ -163,19 +156,18 @@ def parse_response(document: Json) -> ModuleResponse:
     return ModuleResponse(ok=False, error=error)
 
 
-def parse_plan(document: Json) -> SessionPlan:
-    """Parse a plan; bad_request with every problem at once."""
+def check_plan(document: Json) -> None:
+    """Check a Plan v1, which says what a session is for; bad_request with every problem at once."""
     if type(document) is not dict:
         raise Fault("bad_request", "a plan is an object with goal and inputs")
     goal, inputs = document.get("goal"), document.get("inputs")
     problems: list[Problem] = []
-    if not isinstance(goal, str) or not goal:
+    if type(goal) is not str or not goal:
         problems.append(("$.goal", "is required" if goal is None else "expected a text"))
     if inputs is not None and type(inputs) is not dict:
         problems.append(("$.inputs", "expected an object"))
-    if problems or not isinstance(goal, str):
+    if problems:
         raise problems_fault("the plan has problems", problems)
-    return SessionPlan(goal, inputs or {})
 
 
 _decode = Decoder().decode
