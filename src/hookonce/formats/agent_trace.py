@@ -1,7 +1,4 @@
-"""Agent Trace 0.1.0: which lines an agent wrote. Written from file writes, and never read back.
-
-Its own schema wants two numbers in `version`, its text and examples three; the text is followed.
-"""
+"""Agent Trace 0.1.0: which lines an agent wrote. Written from file writes, and never read back."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,7 +12,7 @@ from hookonce.model import Event, Format, Gap, Object, Problem, Record
 from hookonce.vocabulary.events import OPERATIONS_BY_FILE_EVENT
 from hookonce.vocabulary.file_writes import build_file_events
 
-VERSION = "0.1.0"
+VERSION = "0.1.0"  # as its text and examples have it; its own schema wants two numbers
 _FILE_EVENT_TYPES = frozenset({"file_changed", *OPERATIONS_BY_FILE_EVENT})
 _MAX_MODEL_CHARS = 250
 _FIELDS = {

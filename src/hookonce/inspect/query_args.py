@@ -58,10 +58,7 @@ def event_filter(name: str | None) -> str | None:
 
 
 def tool_filter(name: str | None, connection: Connection, *, live: bool = False) -> str | None:
-    """The canonical tool of that name as a filter.
-
-    Tools that only their agents know have been used, or (`live`) may be.
-    """
+    """The canonical tool of that name as a filter; one that only its agent knows has been used, or (`live`) may be."""
     if name is None or name in {*AGENT_HOOKS_ACTIONS, NO_VALUE} or "*" in name or name.startswith("mcp:"):
         return name
     if connection.execute("SELECT 1 FROM events WHERE tool = ? LIMIT 1", (name,)).fetchone() is not None:

@@ -20,10 +20,7 @@ _EXACT_COLUMNS = ("agent", "session", "type", "tool", "outcome", "model")
 
 
 class RecordFilter(Struct, frozen=True, kw_only=True):
-    """Filter of records; None matches everything. Times are inclusive at the start and exclusive at the end.
-
-    `after` is the last row that is known already. A relative path matches anywhere.
-    """
+    """Filter of records; None matches everything. Times are inclusive at the start and exclusive at the end."""
 
     agent: str | None = None
     session: str | None = None
@@ -32,11 +29,11 @@ class RecordFilter(Struct, frozen=True, kw_only=True):
     outcome: str | None = None
     model: str | None = None
     project: str | None = None
-    path: str | None = None
+    path: str | None = None  # a relative one matches anywhere
     text: str | None = None
     since: str | None = None
     until: str | None = None
-    after: int = 0
+    after: int = 0  # the last row that is known already
     last: int | None = None
 
 

@@ -1,7 +1,4 @@
-"""Generated code for agents whose hooks are plugins or scripts: a table of hooks in it, rendered and parsed.
-
-Code of somebody else, which only its own agent can run, is kept as the file that it stands in.
-"""
+"""Generated code (plugins, scripts) with a table of hooks in it, rendered and parsed; code of others is kept whole."""
 
 import json
 import re

@@ -16,18 +16,15 @@ _MISSING = object()
 
 
 class _InputMapping(NamedTuple):
-    """Mapping between native and canonical input of one call.
-
-    `derived_keys`: canonical arguments that were computed, not sent; `source_keys`: native keys that they were computed
-    from. `linked_keys` say one thing in several ways: changing one of them says nothing about the others.
-    """
+    """Mapping between native and canonical input of one call."""
 
     canonical_names: dict[str, str]
-    derived_keys: set[str]
-    source_keys: set[str]
+    derived_keys: set[str]  # canonical arguments that were computed, not sent
+    source_keys: set[str]  # native keys that they were computed from
 
     @property
     def linked_keys(self) -> set[str]:
+        """Keys that say one thing in several ways: changing one of them says nothing about the others."""
         return self.derived_keys | {self.canonical_names[native_key] for native_key in self.source_keys}
 
 

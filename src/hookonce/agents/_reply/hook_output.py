@@ -51,14 +51,11 @@ REQUEST_INPUT_PATH: KeyPath = (HOOK_OUTPUT_KEY, "decision", "updatedInput")
 
 
 class ReplySchema(NamedTuple):
-    """Key paths of one event's reply; a path that is None does not exist there.
+    """Key paths of one event's reply; a path that is None does not exist there."""
 
-    `outcomes` are the fields that can carry an outcome: the first that has a word for it is written, and the first
-    whose word means something counts. `requires_event_name`: the nested object must name the event. `strict`: one value
-    of a wrong type, or one unknown word, invalidates the whole reply; otherwise that value is ignored.
-    """
-
-    outcomes: tuple[OutcomeField, ...] = ()
+    outcomes: tuple[
+        OutcomeField, ...
+    ] = ()  # the first with a word is written, the first whose word has a meaning counts
     context: KeyPath | None = None
     input: KeyPath | None = None
     output: KeyPath | None = None
@@ -66,8 +63,8 @@ class ReplySchema(NamedTuple):
     stop_reason: KeyPath = ("stopReason",)  # why the turn ends
     message: KeyPath | None = ("systemMessage",)
     suppress: KeyPath | None = ("suppressOutput",)
-    requires_event_name: bool = True
-    strict: bool = True
+    requires_event_name: bool = True  # in the nested object
+    strict: bool = True  # whether one value of a wrong type, or one unknown word, invalidates the whole reply
 
 
 def build_fields(schema: ReplySchema, event: str, decision: Decision, native_input: Object | None) -> Object:

@@ -116,16 +116,12 @@ def _parse_document(raw: bytes) -> Json:
 
 
 class TranscriptReader(Struct, frozen=True, kw_only=True):
-    """Transcript reader of one agent, whose session files all lie in some `session_folder`.
+    """Transcript reader of one agent."""
 
-    `find_subagent_files` finds the files of a session file's sub-agents by its spawns; `read_spawn` reads what a
-    neighbouring file says of a sub-agent's file.
-    """
-
-    session_folder: str
+    session_folder: str  # in some folder of that name all its session files lie
     parse_line: LineParser
-    find_subagent_files: Callable[[Path, Sequence[SubagentSpawn]], list[Path]]
-    read_spawn: Callable[[Path], SubagentSpawn | None] | None = None
+    find_subagent_files: Callable[[Path, Sequence[SubagentSpawn]], list[Path]]  # those of a session file, by its spawns
+    read_spawn: Callable[[Path], SubagentSpawn | None] | None = None  # what a file beside that of a sub-agent says
 
 
 def parse_chunk(

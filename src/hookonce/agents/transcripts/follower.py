@@ -20,10 +20,7 @@ _MAX_PATH_CHARS = 4096
 
 
 def resolve_session_file(agent: str, path_text: str, home: Path) -> Path:
-    """Resolve a session file: a regular file of this user, where the agent keeps its sessions.
-
-    Raises OSError if it does not exist, HookonceError if it must not be read.
-    """
+    """A session file of this user where the agent keeps them; OSError if there is none, HookonceError for any other."""
     if not path_text.startswith(os.sep) or "\0" in path_text or len(path_text) > _MAX_PATH_CHARS:
         raise HookonceError(f"no session file of {agent}: its path says nothing")
     path = Path(os.path.realpath(path_text))
@@ -45,10 +42,7 @@ _MARK_BYTES = 256  # bytes before the place that was reached
 def follow_file(
     reader: TranscriptReader, path: Path, cursor: TranscriptCursor | None = None, max_bytes: int = MAX_CHUNK_BYTES
 ) -> CursorAndBatch:
-    """Read the batch after the cursor, up to `max_bytes`: call again until the cursor stays where it is.
-
-    A file that cannot be opened raises OSError.
-    """
+    """Read the batch after the cursor, up to `max_bytes`: call again until the cursor stays where it is."""
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     with open(handle, "rb", buffering=0):  # noqa: PTH123  opened by its handle
         file_stat = os.fstat(handle)

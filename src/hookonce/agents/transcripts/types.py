@@ -19,20 +19,17 @@ class _TranscriptItem(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ModelCall(_TranscriptItem, frozen=True, kw_only=True):
-    """One answer of a model, or its failure. `parent_call` is the tool call that started the sub-agent.
-
-    `hour_write_tokens` are the cache writes kept for an hour, which some vendors charge more for.
-    """
+    """One answer of a model, or its failure."""
 
     time: str | None = None
     asked: str | None = None
     retries: int | None = None
     model: str | None = None
     usage: Usage | None = None
-    hour_write_tokens: int = 0
+    hour_write_tokens: int = 0  # cache writes kept for an hour, which some vendors charge more for
     stop_reason: str | None = None
     failed: bool = False
-    parent_call: str | None = None
+    parent_call: str | None = None  # the tool call that started the sub-agent
 
 
 class Compaction(_TranscriptItem, frozen=True, kw_only=True):
@@ -63,12 +60,7 @@ class TranscriptBatch(Struct, frozen=True, kw_only=True):
 
 
 class ReaderMemory(Struct, kw_only=True, omit_defaults=True):
-    """State of a reader between chunks, stored with the cursor: context, sub-agents so far, and recent ids.
-
-    `held` is a model call that may be incomplete, `asked` the time of the model's last input, `retries` failed attempts
-    since. The last four are for agents that count in running totals: tokens of the context, all tokens so far, whether
-    calls are listed one by one, and a compaction whose result comes later.
-    """
+    """State of a reader between chunks, stored with the cursor: context, sub-agents so far, and recent ids."""
 
     session: str | None = None
     turn: str | None = None
@@ -76,14 +68,15 @@ class ReaderMemory(Struct, kw_only=True, omit_defaults=True):
     subagent: Subagent | None = None
     parent_call: str | None = None
     seen: list[str] = []
-    held: ModelCall | None = None
-    asked: str | None = None
-    retries: int | None = None
+    held: ModelCall | None = None  # one that may be incomplete
+    asked: str | None = None  # the time of the model's last input
+    retries: int | None = None  # failed attempts since
     spawned: list[SubagentSpawn] = []
-    context: int | None = None
-    counted: int | None = None
-    one_by_one: bool = False
-    compacting: Compaction | None = None
+    # The others are for agents that count in running totals.
+    context: int | None = None  # tokens
+    counted: int | None = None  # all tokens so far
+    one_by_one: bool = False  # whether calls are listed
+    compacting: Compaction | None = None  # one whose result comes later
 
 
 class TranscriptCursor(Struct, frozen=True, kw_only=True):

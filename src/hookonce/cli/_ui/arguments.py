@@ -1,7 +1,4 @@
-"""Argument types of commands: times, durations, counts, input files.
-
-All raise ArgumentTypeError with a sentence that shows a valid form.
-"""
+"""Argument types of commands (times, durations, counts), whose errors show a valid form, and input files."""
 
 import os
 import stat

@@ -102,10 +102,7 @@ _INDENT = "    "  # before what stands below
 
 
 class StreamingTable:
-    """Table that is printed while its rows arrive; the last column is cut at the terminal's edge.
-
-    With `keep_all` nothing is cut: columns that do not fit are printed below the others, indented.
-    """
+    """Table printed while its rows arrive, cut at the terminal's edge; with `keep_all` the rest stands below."""
 
     def __init__(self, *columns: str, keep_all: bool = False) -> None:
         """Nothing is printed before the first row."""

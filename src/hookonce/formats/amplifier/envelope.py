@@ -1,8 +1,4 @@
-"""Amplifier Event v1 envelope: what a kernel logs about sessions, modules, policy and artifacts.
-
-An agent's event is written with the fields that the registry of events asks for, as far as the agent says
-them.
-"""
+"""Amplifier Event v1 envelope: what a kernel logs; an agent's event has the registry's fields that it tells."""
 
 from posixpath import join
 from urllib.parse import quote

@@ -1,7 +1,4 @@
-"""Registry of Amplifier's event names and of the fields that each of them requires beyond those of Event v1.
-
-The seed names are those that the protocol promised to keep; the others are of the later core.
-"""
+"""Registry of Amplifier's event names and of the fields that each of them requires beyond those of Event v1."""
 
 from hookonce.base.jsontext import as_dict
 from hookonce.formats._shared.rest import EXTENSION_KEY
@@ -13,7 +10,7 @@ def _expand_names(**areas: str) -> frozenset[str]:
     return frozenset(f"{area}:{verb}" for area, verbs in areas.items() for verb in verbs.split())
 
 
-SEED_NAMES = _expand_names(
+SEED_NAMES = _expand_names(  # which the protocol promised to keep
     session="start fork end",
     mount="add remove",
     hook="register",
@@ -22,7 +19,7 @@ SEED_NAMES = _expand_names(
     policy="decision",
     artifact="write read",
 )
-CORE_NAMES = _expand_names(
+CORE_NAMES = _expand_names(  # of the later core
     session="start end fork resume",
     prompt="submit complete",
     plan="start end",

@@ -1,8 +1,7 @@
 """OTLP/JSON codec: attribute values, times, span ids, and the attributes that log records and spans share.
 
 Attribute names are those of the OpenTelemetry conventions for generative AI where they have one, and begin
-with `hookonce.` where they have none. Reading finds the one log record of a request and the values of its
-attributes.
+with `hookonce.` where they have none.
 """
 
 import re

@@ -1,7 +1,4 @@
-"""Drivers: how each real agent is set up and run without a person, a network or an account.
-
-One module each; DRIVER_MODULES is the only list of them.
-"""
+"""Drivers, one module each (DRIVER_MODULES): how a real agent is set up and run without a person or a network."""
 
 from collections.abc import Callable, Mapping
 from functools import cache

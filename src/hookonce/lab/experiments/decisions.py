@@ -55,10 +55,7 @@ _STOP_REASON = "the lab wants one more turn"
 
 
 def try_denials(bench: Bench) -> list[Claim]:
-    """A deny prevents every kind of tool call, and the model learns the reason.
-
-    All of them in one run, or each in its own if a refusal ends a run.
-    """
+    """A deny prevents every kind of tool call, and the model learns why; in one run, or in several if it ends one."""
     missing_steps = bench.driver.missing_steps
     claims = [Claim(f"deny:{name}", "unreachable", why) for name, why in missing_steps.items()]
     run = None if bench.driver.ends_on_refusal else _play_denials(bench, "refuse")

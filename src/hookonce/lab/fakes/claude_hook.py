@@ -1,7 +1,4 @@
-"""Hook script written for Claude Code alone: it refuses `rm -rf` in that agent's payload and answer format.
-
-It knows nothing of hookonce or other agents. Runs as `python -I -S claude_hook.py`.
-"""
+"""Hook script for Claude Code, in its format alone: it refuses `rm -rf`. Runs as `python -I -S claude_hook.py`."""
 
 import json
 import sys

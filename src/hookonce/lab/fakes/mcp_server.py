@@ -1,7 +1,4 @@
-"""MCP server with one echo tool over stdio, which logs its calls to a file.
-
-Agents start it as `python -I -S mcp_server.py LOG`: it imports only the standard library.
-"""
+"""MCP server with one echo tool over stdio, which logs its calls; agents start `python -I -S mcp_server.py LOG`."""
 
 import json
 import sys

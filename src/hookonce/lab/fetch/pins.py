@@ -15,13 +15,10 @@ CHECKSUM_PLATFORM = "linux-x64"  # whose checksums are known; elsewhere packages
 
 
 class Download(Struct, frozen=True, kw_only=True):
-    """What one version of an agent is made of.
-
-    `packages` are npm's own words for a package (`name@version`, `alias@npm:name@version`), each with its checksum;
-    {platform} is the machine's.
-    """
+    """What one version of an agent is made of."""
 
     megabytes: int
+    # checksums by npm's own words for a package (`name@version`, `alias@npm:name@version`); {platform} is the machine's
     packages: Mapping[str, str]
 
 

@@ -1,14 +1,11 @@
-"""Certificates: claims about an agent with their evidence.
-
-A claim is held, contradicted, unreachable (needs a person at a terminal) or untried.
-"""
+"""Certificates: claims about an agent with their evidence."""
 
 import platform
 from typing import Literal, get_args
 
 from msgspec import Struct
 
-ClaimState = Literal["held", "contradicted", "unreachable", "untried"]
+ClaimState = Literal["held", "contradicted", "unreachable", "untried"]  # unreachable: it needs a person at a terminal
 
 
 class Claim(Struct, frozen=True):

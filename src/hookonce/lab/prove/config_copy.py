@@ -1,7 +1,4 @@
-"""Copy of the user's hookonce configuration into a lab home: entries as they stand, switches, and trust.
-
-Nothing else of the user's is copied: no other hooks, no keys, no servers.
-"""
+"""Copy of the user's hookonce configuration into a lab home: entries as they stand, switches, trust; nothing else."""
 
 import shutil
 from pathlib import Path

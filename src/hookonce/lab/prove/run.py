@@ -1,7 +1,4 @@
-"""Run of an agent: result of one call, and predicates over it.
-
-Evidence texts name no path of this machine (`remove_paths`).
-"""
+"""Run of an agent: result of one call, predicates over it, and evidence without paths of this machine."""
 
 import re
 from itertools import pairwise
@@ -35,21 +32,17 @@ _LAST_WORDS_CHARS, _TAIL_CHARS = 160, 1000  # characters of an agent's last word
 
 
 class AgentRun(Struct, frozen=True, kw_only=True):
-    """Result of one call.
-
-    `code` is None for an agent that had to be ended; `mcp_calls` is what the MCP server logged,
-    `killed_pids` which daemons a hook has ended.
-    """
+    """Result of one call."""
 
     scenario: str
-    code: int | None
+    code: int | None  # None: it had to be ended
     out: str
     err: str
     files: dict[str, str]
     requests: list[ModelRequest]
     hook_events: list[Object] = []  # what the lab's hooks were told
-    mcp_calls: list[str] = []
-    killed_pids: list[int] = []
+    mcp_calls: list[str] = []  # what the MCP server logged
+    killed_pids: list[int] = []  # daemons that a hook has ended
 
 
 def find_conversations(run: AgentRun) -> list[Conversation]:

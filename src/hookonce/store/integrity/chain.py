@@ -1,7 +1,4 @@
-"""Hash chain of rows: each row hashes its number, the row before and its body, and carries an HMAC.
-
-`find_row_fault` checks one row: its link to the row before, its MAC, and its index columns against its body.
-"""
+"""Hash chain of rows: each row hashes its number, the row before and its body, and carries an HMAC."""
 
 import hmac
 from collections.abc import Sequence
@@ -44,7 +41,7 @@ _UNREADABLE_BODY = "the record cannot be read by this hookonce, so that its colu
 
 
 def find_row_fault(row: Sequence[Any], previous_hash: bytes | None, key: bytes | None) -> str | None:
-    """What is wrong with a row, or None; a missing `previous_hash` or `key` is not checked."""
+    """What is wrong with a row's link, MAC or index columns, or None; a missing hash or key is not checked."""
     try:
         return _compare_row(row, previous_hash, key)
     except (TypeError, ValueError, OverflowError):

@@ -1,7 +1,4 @@
-"""Signed checkpoints: an Ed25519 signature over how far the hash chain goes.
-
-Each one also signs the one before it, and the head file knows the last: none can be removed unnoticed.
-"""
+"""Signed checkpoints of the hash chain (Ed25519): each signs the one before it, and the head file knows the last."""
 
 from hashlib import sha256
 from pathlib import Path

@@ -1,7 +1,4 @@
-"""Quarantine of a damaged database: its files are moved aside, a new one begins with the rows that can be salvaged.
-
-A row is salvaged if its hash chain and MAC prove that it is what this machine wrote.
-"""
+"""Quarantine of a damaged database: it is moved aside, a new one begins with the rows that chain and MAC prove."""
 
 import os
 import sqlite3
