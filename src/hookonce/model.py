@@ -243,6 +243,7 @@ class Hook(_Noun, frozen=True, kw_only=True):
     provider_data: dict[str, Object] = {}
     on_failure: Literal["open", "closed"] | None = None
     may_allow: bool = False
+    environment: Literal["installation", "caller"] | None = None  # whose PATH and the like the hook has
     dialect: str | None = None
     files: list[str] = []
     extra: Object = {}

@@ -141,7 +141,7 @@ def run(  # noqa: PLR0913  one name for each thing that a test may choose
             raise
         return results[-1]
 
-    caller = CallerContext(environment=os.environ | (env or {}), cwd=str(Path.cwd()), waits_for_background=True)
+    caller = CallerContext(environment=os.environ | (env or {}), cwd=str(Path.cwd()), is_test=True)
     hook_results = run_hooks(
         _select_hooks(hook, request.event), request.event, caller, monotonic() + timeout, run_operation
     )
@@ -190,7 +190,7 @@ def _build_request(
 ) -> CallRequest:
     native = event if event in config_events(agent_table) else config_event_of(agent_table, event)
     document = payload if payload is not None else encode(agent_table, _build_event(agent_table, event, subject))
-    return parse_request(CallArguments(agent=agent_table.name, event=native or event), dump(document), {})
+    return parse_request(CallArguments(agent=agent_table.name, event=native or event), dump(document))
 
 
 def _build_event(agent_table: Agent, event: str, subject: tuple[str, Object | None, str | None]) -> Event:

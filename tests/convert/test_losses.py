@@ -121,6 +121,7 @@ def test_the_agents_own_switch_is_kept_around_the_wrapper():
         ("timeout_action", {"handler": {"timeout": 5, "timeout_action": "block"}}),
         ("may_allow", {"may_allow": True}),
         ("files", {"files": ["rules.txt"]}),
+        ("environment", {"environment": "installation"}),
     ],
 )
 def test_what_only_a_manifest_can_say_is_a_gap(capability, fields, target):
@@ -128,6 +129,15 @@ def test_what_only_a_manifest_can_say_is_a_gap(capability, fields, target):
     No agent's file has a place for these, and each of them matters.
     """
     assert 1 == len(told(convert(manifest(blocking=True, **fields), None, agents.load(target)), capability))
+
+
+def test_a_hook_that_wants_the_callers_environment_has_it_unless_it_is_wrapped():
+    """
+    An agent gives its own to every hook; our wrapper gives the installation's.
+    """
+    made = [convert(manifest(environment="caller"), None, agents.load("gemini-cli"), adapt=adapt) for adapt in (None, ADAPT)]
+
+    assert [0, 1] == [len(told(one, "environment")) for one in made]
 
 
 @pytest.mark.parametrize("target", ["claude-code", "codex"])

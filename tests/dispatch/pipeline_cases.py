@@ -45,7 +45,7 @@ def shell_calls(*kinds):
 def asked(agent, native, payload, **more):
     """The call as it is understood."""
     raw = payload if type(payload) is bytes else json.dumps(payload).encode()
-    return parse_request(CallArguments(agent=agent, event=native, **more), raw, PLAIN)
+    return parse_request(CallArguments(agent=agent, event=native, **more), raw)
 
 
 def hook(command="true", *, scope="user", may_allow=False, **more):

@@ -113,7 +113,7 @@ def test_the_script_runs_as_a_process_too(home, agent, native, payload):
     raw = json.dumps(payload).encode()
     command = asked(agent, native, payload).event.tool.input["command"]
     call = CallArguments(agent=agent, event=native, dialect="claude-code", run=f'exec {sys.executable} -I -S guard.py "$SECRET"', scope="user")
-    one = parse_request(call, raw, PLAIN)
+    one = parse_request(call, raw)
 
     with contextlib.chdir(home):
         made = run_blocking(process_request(one, oneshot_context(PLAIN | {"SECRET": command})))

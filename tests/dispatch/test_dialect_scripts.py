@@ -38,7 +38,7 @@ def answer(home, agent, dialect, command):
     event = sample_event(known, "before_tool_execute", "shell", {"command": command})
     run = f"'{home}/my scripts/{dialect}/{SCRIPTS[dialect][0]}'"
     call = CallArguments(agent=agent, event=config_event_of(known, "before_tool_execute"), dialect=dialect, run=run, scope="project", timeout=30)
-    one = parse_request(call, json.dumps(event.native).encode(), PLAIN)
+    one = parse_request(call, json.dumps(event.native).encode())
     with contextlib.chdir(home):
         made = run_blocking(process_request(one, oneshot_context(PLAIN)))
     return known.read_reply(one.native, made.reply), made.record

@@ -176,7 +176,7 @@ def test_texts_are_in_no_file_and_words_of_commands_and_paths_are_all_kept(home)
     canaries, hooks = Canaries(), Hooks(reasons=False)
     with Grounds() as grounds:
         for agent, native, raw, name in plant(canaries, WANTED, canaries.planted_in):
-            canaries.expect(parse_request(CallArguments(agent=agent, event=native), raw, ENV).event, name)
+            canaries.expect(parse_request(CallArguments(agent=agent, event=native), raw).event, name)
             call(agent, native, raw, hooks, grounds.next())
         found, leaks, strange = _looked_through(home, canaries)
     writer = fold()

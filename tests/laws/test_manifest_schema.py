@@ -36,7 +36,7 @@ BEYOND_THEIRS = [
     ("fields of those handlers have a kind", r"{hook}\.handler\.(method|headers|allowed_env|model|status_message)([.\[].*)?", lambda _: True),
     ("a platform is one that we know", r"{hook}\.handler\.platform\.(?!windows|linux|darwin).*", lambda _: True),
     ("a timeout is not endless", r"{hook}\.handler\.timeout", lambda value: type(value) in (int, float) and value > 0),
-    ("our own fields have a kind", r"{hook}\.(on_failure|may_allow|dialect|files)(\[.*)?", lambda _: True),
+    ("our own fields have a kind", r"{hook}\.(on_failure|may_allow|environment|dialect|files)(\[.*)?", lambda _: True),
     ("a pattern is RE2", r"{hook}\.matcher(\[\d+\])?\.pattern", lambda value: isinstance(value, str)),
     ("a matcher is one thing", r"{hook}\.matcher(\[\d+\])?", lambda value: isinstance(value, dict) and (fits_pattern(value) ^ fits_mcp(value))),
 ]

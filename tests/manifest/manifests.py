@@ -57,6 +57,7 @@ HOOK = {
     "capabilities": st.lists(st.sampled_from([*CAPABILITIES]), max_size=2),
     "provider_data": provider_data,
     "may_allow": flags,
+    "environment": st.just("installation"),
     "dialect": st.sampled_from(["canonical", "claude-code", "gemini-cli"]),
     "files": st.lists(words, max_size=2),
     "x_team": json_values,

@@ -176,6 +176,7 @@ WRONG = {
     "$.hooks[0].handler.model": manifest(handler={"type": "prompt", "prompt": "x", "model": 1}),
     "$.hooks[0].files[0]": manifest(files=[1]),
     "$.hooks[0].may_allow": manifest(may_allow="yes"),
+    "$.hooks[0].environment": manifest(environment="caller", blocking=True, on_failure="closed"),
     "$.hooks[0].handler.timeout_action": manifest(handler=HOOK["handler"] | {"timeout_action": "explode"}),
     "$.hooks[0].handler.platform.beos": manifest(handler=HOOK["handler"] | {"platform": {"beos": "x"}}),
     "$.hooks[0].handler.env.A": manifest(handler=HOOK["handler"] | {"env": {"A": 1}}),

@@ -161,6 +161,7 @@ _AGENT_FAILS_OPEN = "lets the action go on when a hook fails, is killed or canno
 # fields that hardly any agent's file has a place for, and that are missed there; what is only shown is not
 _FIELD_LOSSES = {
     "may_allow": "cannot be told whether its allow counts",
+    "environment": "has no word for whose PATH it has",
     "files": "knows nothing of the files that belong to it",
     "timeout_action": "lets the action go on when it comes too late",
 }
@@ -192,7 +193,9 @@ def unread_field_gaps(
     for (index, hook), entry in zip(expected, entries, strict=False):  # behind them stands what only the target has
         fields = entry.get("fields", {})
         lost_fields = {*fields.get("hook", ()), *fields.get("handler", ())}
-        wrapper_fields = {"may_allow"} if index in wrapped_indices else set()
+        is_wrapped = index in wrapped_indices
+        wrapper_fields = {"may_allow"} if is_wrapped else set()
+        wrapper_fields |= set() if (hook.environment == "caller") == is_wrapped else {"environment"}
         wrapper_fields |= {"timeout_action"} if hook.handler.timeout_action != "block" else set()
         gaps += [
             _warning_gap(index, hook, name, f"{target.title} {reason}")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import suppress
+from shutil import which
 from typing import Literal
 
 from msgspec import Struct
@@ -100,7 +101,7 @@ def _hook_faults(agent: Agent, scope: str, hook: Hook, client: str) -> Iterator[
     """What is wrong with one entry, as a kind and the end of a sentence; our own client is checked once, elsewhere."""
     command, timeout = hook.handler.command, hook.handler.timeout
     if command is not None and not is_own_entry(command, client):
-        yield from command_faults(command, scope)
+        yield from command_faults(command, scope, which)  # it runs as the agent was started
     if timeout is not None and timeout < _MIN_TIMEOUT_S:
         yield "timeout", f"has {timeout} s, too short to start a program"
     if not is_vouched(agent, hook, client):

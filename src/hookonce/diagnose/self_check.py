@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from json import dumps
 from pathlib import Path
+from shutil import which
 
 from hookonce import agents
 from hookonce.agents import config_event_of
@@ -19,6 +20,7 @@ from hookonce.diagnose.diagnosis import Diagnosis
 from hookonce.dispatch.pause import pause_end
 from hookonce.dispatch.run import call_budget_s
 from hookonce.errors import HookonceError
+from hookonce.handlers.environment import find_program
 from hookonce.manifest.discover import ManifestSource, find_sources, load_source
 from hookonce.manifest.load import describe_handler
 from hookonce.model import Agent, Hook
@@ -126,7 +128,8 @@ def _hook_problems(
     if is_projects and find_trusted_hook(project, source.data, hook) is None:
         yield "untrusted", "does not run: nobody has trusted it as it is now (hookonce trust)"
     folder = project if is_projects else source.path.parent
-    yield from command_faults(resolve_command(folder, hook, source.scope), "project" if is_projects else "user")
+    find = which if hook.environment == "caller" else find_program
+    yield from command_faults(resolve_command(folder, hook, source.scope), "project" if is_projects else "user", find)
     yield from remote_obstacles(hook.handler, os.environ)
     yield from code_obstacles(hook.handler, folder, source.scope)
     if source.is_openhook:

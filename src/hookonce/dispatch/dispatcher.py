@@ -89,7 +89,7 @@ def receive_call(
         if raw == TRIAL_PAYLOAD or is_paused:
             silent_agent = agents.load(arguments.agent)
         else:
-            request = parse_request(arguments, raw, call_context.environment, call_context.pid)
+            request = parse_request(arguments, raw, call_context.pid)
     except BaseException as problem:  # noqa: BLE001  our own failure is never a decision by accident
         return IncomingCall(argv=argv, raw=raw, context=call_context, problem=problem)
     if request is not None and call_context.runs_hooks:
@@ -300,7 +300,7 @@ def _identify_request(names: list[str], raw: bytes, environment: Mapping[str, st
     except HookonceError:
         identification = identify(load_leniently(raw.decode(errors="replace")), environment)
         agent, event = identification.name, identification.event or event
-    return parse_request(CallArguments(agent or "", event), raw, environment)
+    return parse_request(CallArguments(agent or "", event), raw)
 
 
 def _reply_by_name(base_dir: str, problem: BaseException | None, name: str, event: str = "") -> Reply:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from shutil import which
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -15,6 +14,7 @@ from hookonce.base.times import now, to_seconds
 from hookonce.dispatch.select import SelectedHook
 from hookonce.errors import HookonceError
 from hookonce.formats.amplifier import envelope
+from hookonce.handlers.environment import find_program
 from hookonce.handlers.module import ON_EVENT, ModuleOperation
 from hookonce.handlers.operation import OperationResult
 from hookonce.manifest.discover import Scope
@@ -66,7 +66,7 @@ def find_obstacles(handler: Handler, folder: Path, scope: Scope) -> Iterator[tup
     if missing_capabilities := _missing_capabilities(descriptor, None):
         yield "module", f"cannot run: {_denial_text(descriptor, missing_capabilities)}"
     program_name = next(iter(descriptor.transport.command), "")
-    program = Path(descriptor.folder or "", program_name) if "/" in program_name else which(program_name)
+    program = Path(descriptor.folder or "", program_name) if "/" in program_name else find_program(program_name)
     if program_name and (program is None or not Path(program).exists()):
         yield (
             "missing",

@@ -1,6 +1,5 @@
 """Call pipeline: decode ─ select hooks of all scopes ─ run in order ─ merge ─ weaken ─ record ─ native reply."""
 
-from collections.abc import Mapping
 from os.path import join
 from pathlib import Path
 from time import monotonic, time
@@ -77,14 +76,14 @@ class CallResponse(Struct, frozen=True, kw_only=True):
     record: Record
 
 
-def parse_request(call: CallArguments, raw: bytes, environment: Mapping[str, str], caller_pid: int = 0) -> CallRequest:
+def parse_request(call: CallArguments, raw: bytes, caller_pid: int = 0) -> CallRequest:
     """Decode a call; the arguments are a claim, and evidence in the payload is stronger.
 
     A PayloadError for whatever cannot be read: a model has written most of it, and hooks have to judge it.
     """
     claimed_agent = agents.load(call.agent)
     try:
-        agent, event_name, event = _decode_payload(call, claimed_agent, _parse_payload(raw), environment)
+        agent, event_name, event = _decode_payload(call, claimed_agent, _parse_payload(raw))
     except UNREADABLE as problem:
         raise PayloadError(f"the payload has a form that nobody knows ({type(problem).__name__})") from problem
     if event.cwd is not None and ("\0" in event.cwd or len(event.cwd) > _MAX_PATH_CHARS):
@@ -104,11 +103,9 @@ def parse_request(call: CallArguments, raw: bytes, environment: Mapping[str, str
     )
 
 
-def _decode_payload(
-    call: CallArguments, claimed_agent: Agent, payload: Any, environment: Mapping[str, str]
-) -> tuple[Agent, str | None, Event]:
-    """Agent and event by evidence, with the event decoded."""
-    identification = identify(payload, environment) if payload else None
+def _decode_payload(call: CallArguments, claimed_agent: Agent, payload: Any) -> tuple[Agent, str | None, Event]:
+    """Agent and event by evidence of the payload, with the event decoded; marks of the environment prove nothing."""
+    identification = identify(payload) if payload else None
     agent, event_name = claimed_agent, call.event
     if identification is not None and outweighs_claim(identification, claimed_agent, call.event, payload):
         agent, event_name = agents.load(str(identification.name)), identification.event or call.event

@@ -24,6 +24,7 @@ from hookonce.dispatch.prepare import MODEL_HANDLER_TYPES, command_of, digest_co
 from hookonce.dispatch.select import SelectedHook
 from hookonce.errors import HookonceError, PayloadError
 from hookonce.handlers.command import ProcessContext
+from hookonce.handlers.environment import compose_environment
 from hookonce.handlers.operation import OperationResult, OperationRunner, Task, run_blocking, run_to_completion
 from hookonce.handlers.supervise import limits
 from hookonce.handlers.supervise.detached_process import run_detached
@@ -131,7 +132,7 @@ class CallerContext(Struct, frozen=True, kw_only=True):
     handler_registry: process_info.HandlerRegistry = process_info
     depth_token: str = ""  # by which what its hooks start knows its depth
     reduces_privileges: bool = False  # whether its hooks have fewer privileges
-    waits_for_background: bool = False  # whether even those hooks are waited for that run on by themselves elsewhere
+    is_test: bool = False  # whether hooks have all of its environment, and even those in the background are waited for
 
 
 class HookResult(Struct, frozen=True, kw_only=True):
@@ -174,10 +175,16 @@ def hooks_task(
 
 
 def _hook_world(selection: SelectedHook, event: Event, caller: CallerContext) -> ProcessContext:
-    """Environment and directory of a hook: the caller's, its agent's variables, and three of ours."""
-    handler = selection.hook.handler
-    env = dialect_variables(selection.hook.dialect or CANONICAL_DIALECT, event, caller.cwd)
-    env |= {key: value for key, value in caller.environment.items() if not key.startswith("HOOKONCE_")}
+    """Environment and directory of a hook: the caller's, as far as it chooses no code, and three variables of ours.
+
+    Variables of another agent than the one that calls, which the hook was written for, are never the caller's.
+    """
+    hook, handler = selection.hook, selection.hook.handler
+    keeps_callers = hook.environment == "caller" and hook.on_failure != "closed"
+    env = compose_environment(caller.environment, keeps_callers=keeps_callers or caller.is_test)
+    if variables := dialect_variables(hook.dialect or CANONICAL_DIALECT, event, caller.cwd):
+        known_names = agents.load(event.agent).variables if event.agent in agents.AGENTS else {}
+        env = variables | env | {name: value for name, value in variables.items() if name not in known_names}
     own_variables = {
         process_info.DEPTH_VARIABLE: str(caller.depth + 1),
         process_info.PARENT_VARIABLE: caller.depth_token,
@@ -257,7 +264,7 @@ def _run_handler(
     gaps = preparation.gaps
     if caller.reduces_privileges and (extra_privileges := limits.describe_unremovable()):
         gaps = [*gaps, _handler_gap(f"{name} keeps privileges, {extra_privileges}", "privileges")]
-    if not caller.waits_for_background and (hook.handler.background or event.type == _DETACHED_EVENT):
+    if not caller.is_test and (hook.handler.background or event.type == _DETACHED_EVENT):
         process_context = _hook_world(selection, event, caller)
         run_result = run_detached(preparation.operation, command_of(selection), process_context, sanitize_output)
         return HandlerResult(result=run_result, decision=None), verdict(hook, run_result, Decision(), Rights()), gaps

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from hookonce.base.event_loop import READ, WRITE, EventLoop, Timer
 from hookonce.base.jsontext import dump
 from hookonce.base.spawn import close_fds, open_pipes, spawn
+from hookonce.handlers.environment import installed_environment
 from hookonce.handlers.operation import FailedStart, OperationHandle, OperationResult, ResultCallback
 from hookonce.handlers.supervise.watchdog import Watchdog, forked_watchdog
 from hookonce.model import Object
@@ -64,9 +65,11 @@ class ModuleChannel:
         self._on_end: Callable[[], object] = bool
         child_fds, (self._stdin_fd, self._stdout_fd, self._stderr_fd) = open_pipes()
         command, folder = descriptor.transport.command, descriptor.folder
+        env = {"LANG": os.environ.get("LANG", "C.UTF-8")} | installed_environment()
         self._watchdog: Watchdog | None
         try:
-            self._watchdog = Watchdog(forked_watchdog(lambda: spawn(command, child_fds, cwd=folder), child_fds))
+            start = forked_watchdog(lambda: spawn(command, child_fds, cwd=folder, env=env), child_fds)
+            self._watchdog = Watchdog(start)
         except (OSError, ValueError):
             close_fds(self._stdin_fd, self._stdout_fd, self._stderr_fd)
             raise

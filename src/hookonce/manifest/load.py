@@ -72,6 +72,8 @@ def _hook_problems(hook: Any, path: str) -> Iterator[Problem]:
         yield from find_matcher_problems(hook["matcher"], f"{path}.matcher")
     if hook.get("on_failure") == "closed" and hook.get("blocking") is not True:
         yield f"{path}.on_failure", "closed is only for a hook with blocking: true"
+    if hook.get("on_failure") == "closed" and hook.get("environment") == "caller":
+        yield f"{path}.environment", "whoever sets the caller's PATH chooses what the hook runs, which closed forbids"
     handler = hook.get("handler")
     yield from _handler_problems(handler, f"{path}.handler")
     kind = handler.get("type") if type(handler) is dict else None

@@ -26,6 +26,7 @@ class FieldSpec(NamedTuple):
 
 
 _ON_FAILURE = "What a failed hook means: open is no opinion, closed refuses; closed needs blocking."
+_ENVIRONMENT = "Whose PATH and other variables that choose code the hook has; caller is not for closed hooks."
 _FILE = "A file of Python with functions, or a module's descriptor; from where the manifest lies."
 HOOK_FIELDS = {
     "name": FieldSpec("string", "What the hook is called in messages; without it, by its place."),
@@ -35,6 +36,7 @@ HOOK_FIELDS = {
     "provider_data": FieldSpec("object", "What only one agent understands, by the agent's name.", "object"),
     "on_failure": FieldSpec("string", _ON_FAILURE, choices=("open", "closed")),
     "may_allow": FieldSpec("boolean", "Whether the hook's allow counts, or only its refusals."),
+    "environment": FieldSpec("string", _ENVIRONMENT, choices=("installation", "caller")),
     "dialect": FieldSpec("string", "The agent whose input and answers the hook speaks; canonical by default."),
     "files": FieldSpec("array", "Further files that the hook needs, which trust covers too.", "string"),
 }
@@ -107,7 +109,10 @@ def _hook_schema() -> Object:
     properties |= {name: _field_schema(field) for name, field in HOOK_FIELDS.items()}
     return _object_schema(["event", "handler"], properties) | {
         "if": {"required": ["on_failure"], "properties": {"on_failure": {"const": "closed"}}},
-        "then": {"required": ["blocking"], "properties": {"blocking": {"const": True}}},
+        "then": {
+            "required": ["blocking"],
+            "properties": {"blocking": {"const": True}, "environment": {"enum": ["installation", None]}},
+        },
     }
 
 

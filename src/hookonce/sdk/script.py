@@ -103,5 +103,5 @@ def _reply_to_agent(
         example_event = agents.config_event_of(agent, "before_tool_execute") or next(iter(agent.events))
         hint = f"name it behind the agent: python guard.py {call.agent} {example_event}"
         raise UsageError(f"the payload names no event of {agent.title}; {hint}")
-    request = parse_request(call, raw, environment)
+    request = parse_request(call, raw)
     return build_response(request, CallDecision(decision=_decide(module, request.event))).reply

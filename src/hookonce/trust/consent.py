@@ -107,6 +107,8 @@ def _describe_hook(hook: Hook) -> Iterator[str]:
     action = platform_command(handler) or describe_handler(handler)
     yield f"{hook.name or 'a hook'} on {hook.event}, {power}{f', needs {needs}' if needs else ''}: {action}"
     yield from (f"  sets {name}={value}" for name, value in handler.env.items())
+    if hook.environment == "caller":
+        yield "  warning: runs with the caller's PATH and the like, which choose what it runs and are not pinned"
     if handler.cwd is not None:
         yield f"  runs in {handler.cwd}"
     if handler.url is not None:

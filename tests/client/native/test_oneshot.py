@@ -49,15 +49,15 @@ def test_python_is_given_the_frame_both_outputs_and_nothing_else(world, slots):
     assert "/\n0005\n" == (world.told / "cold.cwd").read_text()
 
 
-def test_python_lives_in_the_callers_environment(world):
+def test_python_has_an_environment_of_its_own(world):
     """
-    Whatever a shell between us would make of it.
+    The caller's is in the frame, and would choose what our interpreter loads.
     """
-    variables = {**world.env, "python": "x", "code": "2", "odd.name": "y", "EMPTY": ""}
-    world.run("x", env=variables)
-    found = (world.told / "cold.environ").read_text().split("\0")[:-1]
+    world.run("x", env={**world.env, "LANG": "de_DE.UTF-8", "LD_BIND_NOW": "1", "PATH": "/tmp", "odd.name": "y"})
+    found = dict(line.split("=", 1) for line in (world.told / "cold.environ").read_text().split("\0")[:-1])
 
-    assert sorted("=".join(pair) for pair in variables.items()) == sorted(found)
+    assert {"HOME", "LANG", "MALLOC_MMAP_THRESHOLD_", "PATH"} == found.keys()
+    assert ("de_DE.UTF-8", "/usr/local/bin:/usr/bin:/bin", world.env["HOME"]) == (found["LANG"], found["PATH"], found["HOME"])
 
 
 def test_a_slot_is_the_first_that_is_free(world, slots):

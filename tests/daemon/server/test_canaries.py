@@ -15,7 +15,7 @@ from tests.daemon.http_client import Poster
 from tests.daemon.installed_home import TOOL, Home, payload
 from tests.handlers.processes import eventually
 from tests.laws.planting import Canaries, coded, numbers, odd, secret
-from tests.laws.test_canaries import ENV, PAYLOADS, steering
+from tests.laws.test_canaries import PAYLOADS, steering
 
 SAMPLE = int(os.environ.get("HOOKONCE_CANARY_CALLS", "8"))
 SOME = PAYLOADS[:: max(1, len(PAYLOADS) // SAMPLE)][:SAMPLE]
@@ -48,7 +48,7 @@ def planted(canaries):
     """Words and payload of a call of each of some agents."""
     for agent, native, plain, name in SOME:
         raw = json.dumps(canaries.planted_in(plain, steering(agent, native, plain))).encode()
-        canaries.expect(parse_request(CallArguments(agent=agent, event=native), raw, ENV).event, name)
+        canaries.expect(parse_request(CallArguments(agent=agent, event=native), raw).event, name)
         yield [agent, native, "--via", f"{agent}/user"], raw
 
 

@@ -1,5 +1,6 @@
 """hookonce install: write our entries into agents' configurations."""
 
+import os
 import sys
 from argparse import ArgumentParser, BooleanOptionalAction, Namespace
 from typing import Literal
@@ -11,7 +12,7 @@ from hookonce.base.files import read_file
 from hookonce.cli._ui import config_changes
 from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.config_changes import ChangeProblems
-from hookonce.cli._ui.consent import confirm, require_consent
+from hookonce.cli._ui.consent import confirm, find_parent_agent, require_consent
 from hookonce.cli._ui.messages import print_lines, warn
 from hookonce.client import daemon_endpoints
 from hookonce.client.daemon_endpoints import HttpAddress
@@ -23,6 +24,7 @@ from hookonce.configure.http_probe import await_answer, probe_listener
 from hookonce.configure.install import plan_install
 from hookonce.configure.locations import ConfigRoots, current_roots, target_file
 from hookonce.diagnose.agent_check import check_review
+from hookonce.handlers.environment import note_environment
 from hookonce.model import Agent
 
 _EXAMPLES = """examples:
@@ -66,7 +68,7 @@ def run(options: Namespace) -> int:
     if not _confirm_changes(options, changes):
         print("nothing was changed")
         return 0
-    install_client(warn)
+    _install_client()
     if isinstance(http, HttpAddress):
         _open_http_listener(http)
     for name in config_changes.agent_names(changes):
@@ -80,12 +82,19 @@ def run(options: Namespace) -> int:
     return code
 
 
+def _install_client() -> None:
+    """Install the client; hooks have the environment of the person who does so, and of no agent."""
+    install_client(warn)
+    if find_parent_agent() is None:
+        note_environment(os.environ, current_roots().project)
+
+
 def _finish_unchanged(
     options: Namespace, changes: list[FileChange], problems: ChangeProblems, agent_names: list[str]
 ) -> int:
     """Where nothing is to be written, or nothing may be: what would be, and what a person has left to do."""
     if not options.dry_run and not problems:
-        install_client(warn)  # it may have gone, or be of another build
+        _install_client()  # it may have gone, or be of another build
     code = config_changes.report_changes(options, "changed", changes, problems)
     if not changes and not problems and not options.json:
         _print_untrusted(options, agent_names)

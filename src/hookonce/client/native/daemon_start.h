@@ -129,20 +129,26 @@ static int try_lock(int lock) {
     return !flock(lock, LOCK_EX | LOCK_NB);
 }
 
-static void exec_daemon(int lock) {
-    char from_home[PATH_MAX + 8], language[256] = "LANG=C.UTF-8", program[PATH_MAX];
+// The environment of our own interpreter: the caller's would choose what its loader and its libraries run.
+static char **own_environment(void) {
+    static char from_home[PATH_MAX + 8], language[256] = "LANG=C.UTF-8";
+    static char *environment[] = {from_home, language, DAEMON_VARIABLES, NULL};
     const char *lang = getenv("LANG");
     if (lang && strlen(lang) < sizeof language - 8) sprintf(language, "LANG=%s", lang);
     sprintf(from_home, "HOME=%s", home);
+    return environment;
+}
+
+static void exec_daemon(int lock) {
+    char program[PATH_MAX];
     char *arguments[] = {python, "-I", "-S", program, client_dir, NULL};
-    char *environment[] = {from_home, language, DAEMON_VARIABLES, NULL};
     int devnull = open("/dev/null", O_RDWR), descriptors[] = {devnull, devnull, devnull, lock};
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL); // it outlives whoever called us, and with that their reasons
     if (path_in(program, sizeof program, package_root, "hookonce/daemon/__main__.py") && !chdir("/") &&
         !set_descriptors(4, descriptors))
-        execve(python, arguments, environment);
+        execve(python, arguments, own_environment());
 }
 
 // It keeps the lock for as long as it lives, and is nobody's child.

@@ -8,6 +8,8 @@
 { { :; } 9<&0; } 2>/dev/null || exec </dev/null
 { { :; } 9>&1; } 2>/dev/null || exec >/dev/null
 [ -d /dev/fd/0 ] && exec </dev/null # Python would not start
+unset -f [ cat printf read readlink 2>/dev/null
+PATH=/usr/bin:/bin                  # the caller's would choose what runs here
 trap '' PIPE 25                     # nor does a disk quota, which is the number, end a call
 client=$0 python='' event='' code='' out_text='' err_text=''
 case $2 in -*) ;; *) event=$2 ;; esac

@@ -57,7 +57,7 @@ static _Noreturn void exec_oneshot(pid_t caller, int frame, int slot) {
     umask(caller_umask);
     if (path_in(program, sizeof program, package_root, "hookonce/client/oneshot.py") &&
         !set_descriptors(slot < 0 ? 4 : 5, descriptors))
-        execve(python, arguments, environ);
+        execve(python, arguments, own_environment());
     _exit(1);
 }
 

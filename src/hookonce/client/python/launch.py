@@ -114,20 +114,20 @@ def _fork_daemon(call: ClientCall, lock: int) -> None:
         os._exit(0)
 
 
+def own_environment(call: ClientCall) -> dict[bytes, bytes]:
+    """The environment of our own processes: the caller's would choose what they, and what they start, run."""
+    language = call.get_variable(b"LANG")
+    return DAEMON_VARIABLES | {b"HOME": call.home, b"LANG": b"C.UTF-8" if language is None else language}
+
+
 def _exec_daemon(call: ClientCall, lock: int) -> None:
     from signal import SIG_SETMASK, pthread_sigmask
 
-    language = call.get_variable(b"LANG")
-    environment = {
-        **DAEMON_VARIABLES,
-        b"HOME": call.home,
-        b"LANG": b"C.UTF-8" if language is None else language,
-    }
     pthread_sigmask(SIG_SETMASK, ())  # it outlives whoever called us, and with that their reasons
     os.chdir("/")
     set_descriptors([None, None, None, lock])
     argv = [call.python, "-I", "-S", f"{call.package_root}/hookonce/daemon/__main__.py", call.folder]
-    os.execve(call.python, argv, environment)  # noqa: S606  the interpreter that runs us
+    os.execve(call.python, argv, own_environment(call))  # noqa: S606  the interpreter that runs us
 
 
 _SLOT_TIMEOUT_NS = 4 * NS_PER_SECOND  # after that one process more is better than no answer

@@ -31,22 +31,12 @@ def main(folder: str, install_lines: list[str], caller: int, argv: list[str]) ->
 def _answer_in_process(call: ClientCall, frame_bytes: bytes) -> int:
     """Answer in this process, which becomes the one-shot process that the native client would have started."""
     from hookonce.client.oneshot import answer_frame
-    from hookonce.client.python.launch import acquire_slot, set_descriptors
+    from hookonce.client.python.launch import acquire_slot, own_environment, set_descriptors
 
     slot = acquire_slot(call)
     descriptors = [None, 1, None, _CALLER_STDERR_FD, *([] if slot is None else [slot])]
     set_descriptors(descriptors)
     os.umask(call.umask)
-    _replace_environment(call.environment)
+    os.environb.clear()
+    os.environb.update(own_environment(call))
     return answer_frame(call.folder, frame_bytes, call.caller, None if slot is None else len(descriptors) - 1)
-
-
-def _replace_environment(environment: list[bytes]) -> None:
-    """Give hooks the caller's environment instead of what a shell and Python have made of it."""
-    entries = (entry.partition(b"=") for entry in reversed(environment))  # of two of one name the first counts
-    variables = {name: value for name, separator, value in entries if name and separator}
-    for name in set(os.environb) - set(variables):
-        del os.environb[name]
-    for name, value in variables.items():
-        if os.environb.get(name) != value:
-            os.environb[name] = value

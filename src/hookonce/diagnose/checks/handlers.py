@@ -2,7 +2,7 @@
 
 import ast
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from re import compile as compile_pattern
 from shlex import split
@@ -16,6 +16,7 @@ from hookonce.dispatch.select import SelectedHook
 from hookonce.errors import HookonceError
 from hookonce.handlers import prompt
 from hookonce.handlers.command import CommandOperation, ProcessContext
+from hookonce.handlers.environment import find_program
 from hookonce.handlers.http import build_http_operation
 from hookonce.manifest.discover import PROJECT_FOLDER, Scope
 from hookonce.manifest.load import parse_hook
@@ -26,22 +27,26 @@ _SHELL_WORD = compile_pattern(
     r"test|\[\[?|:|echo|printf|read|exit|true|false|cd|export|set|!|\(|function|time|if|for|while|until|case|\{|exec|\."
     r"|eval|command|trap|ulimit|umask"
 )
+_PATH_HINT = " that hooks have (write its whole path, or let hookonce install note your PATH of now)"
 _EMPTY_PAYLOAD = b"{}"
 _MAX_SOURCE_BYTES = 1 << 24
 _DYNAMIC_NAMES = frozenset({"*", "exec", "globals", "setattr", "vars", "__getattr__"})  # with these any name may exist
 _DEFINITION_NODES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def command_faults(command: str, scope: str) -> Iterator[tuple[str, str]]:
-    """What is wrong with the first word of a command, as a kind and a sentence."""
+def command_faults(
+    command: str, scope: str, find: Callable[[str], str | None] = find_program
+) -> Iterator[tuple[str, str]]:
+    """What is wrong with the first word of a command, as a kind and a sentence; `find` is how its program is found."""
     word = _program_word(command)
     if "/" in word and not word.startswith("/"):
         if scope == "user":
             yield "relative", "has a relative path, which depends on where the agent was started"
     elif word.startswith("/") and not Path(word).exists():
         yield "missing", f"cannot run: {word} does not exist"
-    elif word and "/" not in word and which(word) is None and not _SHELL_WORD.fullmatch(word):
-        yield "missing", f"cannot run: there is no program {word} on the path"
+    elif word and "/" not in word and find(word) is None and not _SHELL_WORD.fullmatch(word):
+        hint = _PATH_HINT if find is find_program and which(word) else ""
+        yield "missing", f"cannot run: there is no program {word} on the path{hint}"
 
 
 def _program_word(command: str) -> str:

@@ -1,0 +1,174 @@
+"""Environment of hooks: which variables the installation gives them, and which are the caller's.
+
+A repository can set variables of a call: agents apply its settings. Those that choose what a loader, a shell, an
+interpreter or a tool runs or reads at its start therefore never reach a hook; in their place stand those that
+`hookonce install` has noted (ADR 0038). This file has the only list of them.
+"""
+
+import os
+import stat
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+
+from msgspec import DecodeError
+from msgspec.json import decode, encode
+
+from hookonce.base import paths
+from hookonce.base.files import PRIVATE_MODE, replace_file
+from hookonce.base.runtime_location import DATA_SUBDIR
+
+# By what reads them; a name that ends with * is the beginning of names.
+INSTALLATION_VARIABLES = {
+    "loader and C library": """
+        LD_* DYLD_* GLIBC_TUNABLES GCONV_PATH GETCONF_DIR LOCPATH NLSPATH MALLOC_* TZDIR HOSTALIASES LOCALDOMAIN
+        RES_OPTIONS RESOLV_* NIS_PATH NSS_* LANGUAGE TEXTDOMAIN* SEGFAULT_* ASAN_* LSAN_* MSAN_* TSAN_* UBSAN_*
+        LLVM_* GCOV_*
+    """,
+    "shells": """
+        PATH HOME SHELL ENV BASH* SHELLOPTS IFS CDPATH PS0 PS1 PS2 PS3 PS4 PROMPT_COMMAND GLOBIGNORE EXECIGNORE
+        FIGNORE HISTFILE INPUTRC POSIXLY_CORRECT POSIX_ME_HARDER ZDOTDIR FPATH NULLCMD READNULLCMD STTY
+        TMPPREFIX FCEDIT KSH_* fish_* __fish* NU_* XONSH* PSModulePath POWERSHELL_* COMSPEC TMPDIR TMP TEMP
+        XDG_CONFIG_* XDG_DATA_* XDG_CACHE_* XDG_STATE_* XDG_BIN_*
+    """,
+    "Python": """
+        PYTHON* __PYVENV_LAUNCHER__ VIRTUAL_ENV* CONDA_* _CONDA_* MAMBA_* PIP_* PIPX_* PIPENV_* UV_* POETRY_*
+        PDM_* HATCH_* PYENV_* PYTEST_* MYPY* RUFF_* PYLINT* FLAKE8_* BLACK_* TOX_* NOX* IPYTHON* JUPYTER_* PYPY*
+    """,
+    "JavaScript": """
+        NODE_* npm_* NPM_* YARN_* PNPM_* COREPACK_* BUN_* DENO_* TS_NODE_* TSX_* ELECTRON_* NVM_* VOLTA_* FNM_*
+        NODENV_* ESLINT_* PRETTIER_* BABEL_* V8_*
+    """,
+    "Perl, Ruby, PHP, Lua, Tcl, R": """
+        PERL* PLENV_* RUBY* GEM_* BUNDLE_* BUNDLER_* RBENV_* RAKE* IRBRC JRUBY_* PHPRC PHP_* COMPOSER_* LUA_*
+        LUAROCKS_* TCL* TK_LIBRARY R_*
+    """,
+    "Java and .NET": """
+        JAVA_* _JAVA_* JDK_* JRE_* JVM_* CLASSPATH MAVEN_* M2_HOME GRADLE_* GROOVY_* SCALA_* KOTLIN_* SBT_*
+        ANT_* LEIN_* CLJ_* SDKMAN_* JENV_* DOTNET_* CORECLR_* COR_* COMPlus_* NUGET_* MSBUILD* MONO_*
+    """,
+    "other languages and version managers": """
+        GOPATH GOROOT GOBIN GOFLAGS GOENV* GOTOOL* GOPROXY GONO* GOSUMDB GOPRIVATE GOEXPERIMENT GODEBUG GOCACHE
+        GOMOD* GOWORK GOINSECURE GOVCS GOAUTH GOOS GOARCH CGO_* RUST* CARGO* JULIA_* ERL_* ELIXIR_* MIX_* IEX_*
+        HEX_* GHC* CABAL_* STACK_* OCAML* CAML* OPAM* GUILE_* PLT* EMACS* SWIFT_* ZIG_* NIM* DART_* PUB_CACHE
+        FLUTTER_* ASDF_* MISE_* RTX_* PROTO_* DIRENV_* HOMEBREW_* NIX_*
+    """,
+    "compilers and make": """
+        CC CXX CPP AR AS RANLIB STRIP CFLAGS CXXFLAGS CPPFLAGS LDFLAGS COMPILER_PATH GCC_* CPATH LIBRARY_PATH
+        C_INCLUDE_PATH CPLUS_INCLUDE_PATH OBJC_INCLUDE_PATH MAKE MAKEFLAGS MAKEFILES MAKELEVEL MFLAGS
+        GNUMAKEFLAGS CMAKE_* PKG_CONFIG* CCACHE_* DISTCC_* SCCACHE_* M4PATH
+    """,
+    "version control": """
+        GIT_* HG* SVN_* CVS* BZR* JJ_* GH_CONFIG_DIR GLAB_CONFIG_DIR
+    """,
+    "editors and pagers": """
+        EDITOR VISUAL PAGER MANPAGER MANPATH MANOPT LESS* MORE BROWSER VIM VIMINIT VIMRUNTIME EXINIT MYVIMRC
+        NVIM_* TERMINFO* TERMCAP TERMPATH SCREENRC
+    """,
+    "text tools": """
+        AWKPATH AWKLIBPATH AWK_* GAWK_* GREP_* POSIXLY* RIPGREP_CONFIG_PATH ACK* AG_* FZF_* BAT_* FD_* JQ_*
+        TAR_OPTIONS TAPE GZIP BZIP BZIP2 XZ_* ZSTD_* ZIP ZIPOPT UNZIP UNZIPOPT ZIPINFO RSYNC_* BC_ENV_ARGS MAGIC
+        CLICOLOR* BLOCKSIZE BLOCK_SIZE DIFF_OPTIONS QUOTING_STYLE TIME_STYLE TIMEFORMAT FILE__MAGIC
+    """,
+    "networks and certificates": """
+        SSL_CERT_* SSLKEYLOGFILE OPENSSL_* GNUTLS_* REQUESTS_CA_BUNDLE CURL_* WGETRC SYSTEM_WGETRC WGET_* NETRC
+        SSH_ASKPASS* SUDO_* GNUPGHOME GPG_* PASSWORD_STORE_* KRB5_* SASL_* LDAP*
+    """,
+    "services": """
+        AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE AWS_CA_BUNDLE AWS_DATA_PATH CLOUDSDK_CONFIG CLOUDSDK_PYTHON*
+        AZURE_CONFIG_DIR AZURE_EXTENSION_DIR KUBECONFIG HELM_* DOCKER_CONFIG CONTAINERS_CONF* REGISTRY_AUTH_FILE
+        TF_CLI_* TF_PLUGIN_* ANSIBLE_* PSQLRC PGSYSCONFDIR PGSERVICEFILE MYSQL_HOME LIBMYSQL_* ODBC* TNS_ADMIN
+        SQLITE_*
+    """,
+    "desktop": """
+        DBUS_* GTK* GDK_* GIO_* GI_* GSETTINGS_* QT_* QML* GST_* SDL_* ALSA_* LIBGL_* LIBVA_* VK_* __EGL_*
+        __GLX_* FONTCONFIG_* XLOCALEDIR XKB_* MAGICK_* GS_* TEXMF* TEXINPUTS BIBINPUTS GROFF_* GVFS_*
+    """,
+}
+_WORDS = " ".join(INSTALLATION_VARIABLES.values()).split()
+_NAMES = frozenset(word for word in _WORDS if not word.endswith("*"))
+_PREFIXES = ("HOOKONCE_", *(word[:-1] for word in _WORDS if word.endswith("*")))
+_DEFAULT_PATH = "/usr/local/bin:/opt/homebrew/bin:/run/current-system/sw/bin:/usr/bin:/bin:/usr/sbin:/sbin"
+_MAX_NAMES = 4096  # that are remembered; whoever calls makes them up
+
+
+class _Ownership(dict[str, bool]):
+    """Whether a variable is the caller's, by its name: a look into a table of names that were seen before."""
+
+    def __missing__(self, name: str) -> bool:
+        if len(self) >= _MAX_NAMES:
+            self.clear()
+        self[name] = is_callers = name not in _NAMES and not name.startswith(_PREFIXES)
+        return is_callers
+
+
+IS_CALLERS = _Ownership()
+
+
+def compose_environment(caller: Mapping[str, str], *, keeps_callers: bool = False) -> dict[str, str]:
+    """The environment of a hook: of the caller what chooses no code, and what was noted at the installation.
+
+    With `keeps_callers` it is the caller's but for our own variables.
+    """
+    if keeps_callers:
+        return {name: value for name, value in caller.items() if not name.startswith("HOOKONCE_")}
+    environment = {name: value for name, value in caller.items() if IS_CALLERS[name]}
+    environment.update(installed_environment())
+    return environment
+
+
+def installed_environment() -> dict[str, str]:
+    """The variables that the installation gives every hook; without a note PATH is that of an ordinary account."""
+    home = paths.home()
+    try:
+        stamp = os.stat(_note_file(home)).st_mtime_ns  # noqa: PTH116  asked for every hook
+    except OSError:
+        stamp = 0
+    return _load_note(home, stamp)
+
+
+def find_program(name: str) -> str | None:
+    """The path of a program as a hook finds it."""
+    from shutil import which  # no call asks
+
+    return which(name, path=installed_environment()["PATH"])
+
+
+@lru_cache(maxsize=8)
+def _load_note(home: Path, _stamp: int) -> dict[str, str]:
+    try:
+        note = decode(Path(_note_file(home)).read_bytes(), type=dict[str, str])
+    except (OSError, DecodeError):
+        note = {}
+    default = {"PATH": f"{home}/.local/bin:{_DEFAULT_PATH}"}
+    return default | {name: value for name, value in note.items() if "\0" not in value} | {"HOME": str(home)}
+
+
+def note_environment(environment: Mapping[str, str], project: Path) -> None:
+    """Note what hooks get from now on: places outside of a project that nobody else can write to."""
+    note = {
+        name: ":".join(places)
+        for name, value in environment.items()
+        if not IS_CALLERS[name]
+        and name != "HOME"
+        and (places := [place for place in value.split(":") if _is_lasting(place, project)])
+    }
+    paths.make_private_dir(paths.data_dir())
+    replace_file(Path(_note_file(paths.home())), encode(note), mode=PRIVATE_MODE)
+
+
+def _is_lasting(place: str, project: Path) -> bool:
+    path = Path(place)
+    is_projects = path.is_relative_to(project) and not paths.home().is_relative_to(project)
+    if is_projects or not path.is_absolute() or not place.isprintable():
+        return False
+    try:
+        status = path.stat()
+    except OSError:
+        return False
+    return status.st_uid in {0, os.getuid()} and not status.st_mode & stat.S_IWOTH
+
+
+@lru_cache(maxsize=8)
+def _note_file(home: Path) -> str:
+    return f"{home}/{DATA_SUBDIR}/environment.json"

@@ -1,0 +1,396 @@
+"""Attacks by the environment of a call: no variable chooses what a hook runs, nor which agent has called."""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+
+import pytest
+
+from hookonce import agents
+from hookonce.base import paths
+from hookonce.dispatch import context, dispatcher
+from hookonce.handlers.environment import (
+    INSTALLATION_VARIABLES,
+    IS_CALLERS,
+    compose_environment,
+    installed_environment,
+    note_environment,
+)
+from hookonce.manifest.load import ManifestError, load_manifest
+from hookonce.trust.consent import list_proposals
+from tests.daemon.conftest import hurried
+from tests.daemon.installed_home import TOOL, Home, command, payload, refused
+from tests.dispatch.pipeline_cases import goldens, recorded
+
+EXHAUSTIVE = bool(os.environ.get("HOOKONCE_EXHAUSTIVE"))
+# A guard as people write them, which uses an interpreter or a tool and tells what it has in its environment.
+GUARD = """#!/usr/bin/env bash
+/usr/bin/env -0 >"$SEEN"
+case $WITH in
+python) python3 -c 'import json' ;;
+perl | node | tar | git | awk) "try_$WITH" ;;
+esac 2>/dev/null
+cd /
+if printf '%s' "rm -rf /" | grep -q rm; then echo no >&2; exit 2; fi
+exit 0
+"""
+TRIES = """try_perl() { perl -e 1; }
+try_node() { node -e 1; }
+try_tar() { tar -cf /dev/null -C / etc/hostname; }
+try_git() { git -C / status; }
+try_awk() { awk 'BEGIN { exit }'; }
+"""
+PROGRAMS = ["bash", "sh", "env", "python3", "grep", "cat", "printf", "perl", "node", "git", "tar", "awk", "sed", "dirname"]
+PRELOADED = """#include <fcntl.h>
+#include <unistd.h>
+__attribute__((constructor)) static void run(void) { close(open("RAN", O_CREAT | O_WRONLY, 0600)); _exit(0); }
+"""
+
+
+class Stranger:
+    """A folder with everything that somebody hostile could let be run, each of which leaves a file when it is."""
+
+    def __init__(self, folder):
+        self.folder, self.ran = folder, folder / "ran"
+        run = f"touch {shlex.quote(str(self.ran))}"
+        python = f"import os\nos.close(os.open({str(self.ran)!r}, os.O_CREAT | os.O_WRONLY))\nos._exit(0)\n"
+        texts = {f"bin/{name}": f"#!/bin/sh\n/usr/bin/{run}\nexit 0\n" for name in PROGRAMS}
+        texts |= {f"py/{name}.py": python for name in ("json", "sitecustomize", "usercustomize", "os", "site", "evil")}
+        texts |= {f".local/lib/python{sys.version_info[0]}.{minor}/site-packages/usercustomize.py": python for minor in range(9, 16)}
+        texts |= {"evil.sh": f"/usr/bin/{run}\nexit 0\n", "pl/evil.pm": f"system('/usr/bin/{run}'); exit 0; 1;\n"}
+        texts |= dict.fromkeys((".bashrc", ".profile", ".bash_profile", ".zshenv"), texts["evil.sh"])
+        texts |= {"evil.js": f"require('fs').writeFileSync({str(self.ran)!r}, ''); process.exit(0)\n"}
+        texts |= {"git/config": f"[core]\n fsmonitor = {run}\n pager = {run}\n", ".gitconfig": f"[core]\n fsmonitor = {run}\n"}
+        for name, text in texts.items():
+            place = folder / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(text)
+            place.chmod(0o755)
+        source = folder / "evil.c"
+        source.write_text(PRELOADED.replace("RAN", str(self.ran)))
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", folder / "evil.so", source], check=False, capture_output=True)
+        self.run = run
+
+    def variables(self):
+        """What to set, each for itself, and the interpreter or tool that would obey."""
+        at, run, path = self.folder, self.run, f"{self.folder}/bin:/usr/bin:/bin"
+        trap = f"() {{ /usr/bin/{run}; exit 0; }}"
+        return {
+            "PATH": path, "BASH_ENV": f"{at}/evil.sh", "ENV": f"{at}/evil.sh", "SHELLOPTS": "noexec", "BASHOPTS": "extdebug",
+            **{f"BASH_FUNC_{name}%%": trap for name in ("grep", "printf", "cd", "echo", "exit")},
+            "BASH_FUNC_grep()": trap, "PS4": f"$({run})", "PROMPT_COMMAND": run, "IFS": "rm", "CDPATH": str(at), "GLOBIGNORE": "*",
+            "POSIXLY_CORRECT": "1", "ZDOTDIR": str(at), "FPATH": str(at), "SHELL": f"{at}/bin/sh", "INPUTRC": f"{at}/evil.sh",
+            "LD_PRELOAD": f"{at}/evil.so", "LD_AUDIT": f"{at}/evil.so", "LD_LIBRARY_PATH": str(at), "LD_DEBUG": "all",
+            "DYLD_INSERT_LIBRARIES": f"{at}/evil.so", "GCONV_PATH": str(at), "LOCPATH": str(at), "GLIBC_TUNABLES": "glibc.malloc.check=3",
+            "PYTHONPATH": f"{at}/py", "PYTHONHOME": str(at), "PYTHONSTARTUP": f"{at}/py/evil.py", "PYTHONUSERBASE": f"{at}/.local",
+            "PYTHONINSPECT": "1", "PYTHONWARNINGS": "error::evil.Evil", "PYTHONPYCACHEPREFIX": str(at), "PYTHONPLATLIBDIR": "py",
+            "PYTHONOPTIMIZE": "2", "PYTHONBREAKPOINT": "evil.run", "VIRTUAL_ENV": str(at), "CONDA_PREFIX": str(at),
+            "PERL5OPT": "-Mevil", "PERL5LIB": f"{at}/pl", "PERLLIB": f"{at}/pl", "PERL5DB": "BEGIN { require evil }",
+            "NODE_OPTIONS": f"--require {at}/evil.js", "NODE_PATH": str(at), "npm_config_node_options": f"--require {at}/evil.js",
+            "RUBYOPT": "-revil", "RUBYLIB": str(at), "GEM_HOME": str(at), "PHPRC": str(at), "LUA_INIT": f"@{at}/evil.lua",
+            "JAVA_TOOL_OPTIONS": f"-javaagent:{at}/evil.jar", "CLASSPATH": str(at), "DOTNET_STARTUP_HOOKS": f"{at}/evil.dll",
+            "GIT_CONFIG_GLOBAL": f"{at}/git/config", "GIT_EXEC_PATH": f"{at}/bin", "GIT_DIR": f"{at}/git", "GIT_PAGER": run,
+            "GIT_SSH_COMMAND": run, "GIT_EXTERNAL_DIFF": run, "TAR_OPTIONS": f"--checkpoint=1 --checkpoint-action=exec={run}",
+            "GREP_OPTIONS": "-v", "AWKPATH": str(at), "LESSOPEN": f"|{run}", "PAGER": run, "EDITOR": run, "RIPGREP_CONFIG_PATH": f"{at}/rc",
+            "HOME": str(at), "XDG_CONFIG_HOME": str(at), "XDG_DATA_HOME": str(at), "TMPDIR": str(at), "OPENSSL_CONF": f"{at}/evil.cnf",
+            "SSL_CERT_FILE": f"{at}/evil.pem", "DBUS_SESSION_BUS_ADDRESS": f"unixexec:path={at}/bin/sh", "KUBECONFIG": f"{at}/kube",
+            "HOOKONCE_HOOK_DIR": str(at), "HOOKONCE_HOME": str(at), "HOOKONCE_DEPTH": "99", "HOOKONCE_PARENT": "x",
+            "HOOKONCE_SYSTEM": str(at), "HOOKONCE_CONSENT": "unattended",
+        }
+
+
+OBEYING = {"PYTHON": "python", "LD_": "python", "HOME": "python", "PERL": "perl", "NODE": "node", "TAR": "tar", "GIT": "git", "AWK": "awk"}
+
+
+def who_obeys(name):
+    """The interpreter or tool that a variable is for."""
+    return next((tool for prefix, tool in OBEYING.items() if name.startswith(prefix)), "")
+
+
+@pytest.fixture(scope="module")
+def guarded(shelf, tmp_path_factory):
+    """A home with a daemon, a stranger's folder, and a folder in the place of /etc/hookonce."""
+    system = tmp_path_factory.mktemp("etc")
+    system.chmod(0o755)
+    own = f'SYSTEM = Path("{system}")\nOWNER = {os.getuid()}'
+    installed = hurried(shelf, tmp_path_factory, "base/settings.py", 'SYSTEM = Path("/etc/hookonce")\nOWNER = 0', own)
+    home = Home(tmp_path_factory.mktemp("home"), installed)
+    home.system, home.stranger = system, Stranger(tmp_path_factory.mktemp("stranger"))
+    home.seen = home.home / "seen"
+    source = shelf / "hookonce/client/native/hookonce-on.c"
+    built = subprocess.run(["cc", "-static", "-Os", "-std=c11", "-o", home.client, source], check=False, capture_output=True)
+    home.is_static = built.returncode == 0
+    with home.inside():
+        note_environment({"PATH": f"{home.where}:bin:/usr/bin:/bin"}, home.where)
+    home.warm()
+    yield home
+    home.end()
+
+
+def install_guard(home, scope):
+    """Let the guard be the only hook, closed, of one scope."""
+    folders = {"user": home.home / ".config/hookonce", "project": home.where / ".hookonce", "system": home.system}
+    for other, folder in folders.items():
+        folder.mkdir(parents=True, exist_ok=True)
+        script, manifest = folder / "guard.sh", folder / "hooks.json"
+        manifest.unlink(missing_ok=True)
+        if other == scope:
+            script.write_text(GUARD.replace("/usr/bin/env -0", f"{TRIES}/usr/bin/env -0", 1))
+            script.chmod(0o755)
+            line = ".hookonce/guard.sh" if scope == "project" else shlex.quote(str(script))
+            manifest.write_text(json.dumps({"spec": "hooks/1.0", "hooks": [command(line, on_failure="closed")]}))
+    if scope == "project":
+        home.trust()
+
+
+def attack(home, variables, **options):
+    """One call with these variables: whether it was refused, whether somebody else's code ran, and what the hook had."""
+    home.seen.unlink(missing_ok=True)
+    home.stranger.ran.unlink(missing_ok=True)
+    tool = who_obeys(next(iter(variables), ""))
+    env = {"PATH": "/usr/bin:/bin", **options.pop("env", home.env), "SEEN": str(home.seen), "WITH": tool} | variables
+    with home.start(*options.pop("words", TOOL), env=env, **options) as process:
+        out, err = process.communicate(payload("rm -rf /", cwd=str(home.where)), timeout=60)
+    seen = home.seen.read_text(errors="replace").split("\0") if home.seen.exists() else None
+    return (process.returncode, out, err), home.stranger.ran.exists(), seen
+
+
+SCOPES = ("user", "project", "system")
+LOADED = ("LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "LD_DEBUG")  # by a client that is not linked statically, as ours are
+
+
+def variables_of(home):
+    """The variables to try with the client that is there."""
+    return {name: value for name, value in home.stranger.variables().items() if home.is_static or name not in LOADED}
+
+
+def held(home, variables, **options):
+    """What is wrong with one attack; nothing if the hook was asked, with the installation's environment, and refused."""
+    ending, has_run, seen = attack(home, variables, **options)
+    problems = [] if refused(ending, "no") else [f"passed: {ending}"]
+    problems += ["a stranger's code ran"] if has_run else []
+    wanted = {"PATH=/usr/bin:/bin", f"HOME={home.home}"}
+    had = {*(seen or ())}
+    return problems + [f"lacks {word}" for word in wanted - had] + list(had & {f"{name}={value}" for name, value in variables.items()})
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+def test_no_variable_gets_around_a_closed_hook(guarded, scope):
+    """
+    With a daemon each variable is tried for itself; without one all of them at once, unless more is asked for.
+    """
+    install_guard(guarded, scope)
+    variables = variables_of(guarded)
+    singles = [{name: value} for name, value in variables.items()]
+    sample = singles if EXHAUSTIVE or scope == "user" else singles[SCOPES.index(scope) % 2 :: 2]
+
+    assert 37 <= len(sample)
+    assert [] == held(guarded, {})
+    assert {} == {name: found for one in sample for name in one if (found := held(guarded, one))}
+    for one in [variables, *(singles if EXHAUSTIVE else ())]:
+        assert [] == held(guarded, one, env=guarded.cold_env), [*one][:1]
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+def test_no_variable_counts_where_no_interpreter_is(guarded, scope):
+    """
+    What was prepared for that case is answered, with or without them.
+    """
+    install_guard(guarded, scope)
+    assert [] == held(guarded, {}, env=guarded.cold_env)  # which writes down what is refused without Python
+    lines = (guarded.bin / "interpreter").read_text()
+    (guarded.bin / "interpreter").write_text(f"/nonexistent{lines}")
+    try:
+        without, *_ = attack(guarded, {}, env=guarded.cold_env)
+        answers = {name: attack(guarded, {name: value}, env=guarded.cold_env)[:2] for name, value in variables_of(guarded).items()}
+    finally:
+        (guarded.bin / "interpreter").write_text(lines)
+
+    assert scope == "project" or b"deny" in without[1]
+    assert {} == {name: answer for name, answer in answers.items() if answer != (without, False)}
+
+
+def test_a_client_that_is_a_script_runs_no_program_of_the_callers_path(world, tmp_path):
+    """
+    The shell that has the last word where Python is missing, too.
+    """
+    stranger = Stranger(tmp_path)
+    (world.bin / "interpreter").write_text("/nonexistent\n")
+    variables = {name: value for name, value in stranger.variables().items() if name not in LOADED}
+
+    assert (0, b"", b"") == world.run("x", env={**world.env, **variables})
+    assert not stranger.ran.exists()
+
+
+WRAPPER = ["claude-code", "PreToolUse", "--dialect", "claude-code", "--run", "GUARD", "--scope", "user"]
+
+
+@pytest.mark.parametrize("warmth", ["warm", "cold"])
+def test_a_script_behind_our_wrapper_has_the_installations_environment(guarded, warmth):
+    """
+    Somebody else's script is no less a hook.
+    """
+    install_guard(guarded, "user")
+    words = [str(guarded.home / ".config/hookonce/guard.sh") if word == "GUARD" else word for word in WRAPPER]
+
+    assert [] == held(guarded, variables_of(guarded), words=words, env=guarded.env if warmth == "warm" else guarded.cold_env)
+
+
+FUNCTION = """import os
+from hookonce import deny, hook
+
+@hook("before_tool_execute")
+def guard(event):
+    with open(os.environ["SEEN"], "w") as file:
+        file.write("".join(f"{name}={value}\\0" for name, value in os.environ.items()))
+    return deny("no")
+"""
+
+
+@pytest.mark.parametrize("warmth", ["warm", "cold"])
+def test_a_function_has_the_installations_environment(guarded, warmth):
+    """
+    What it starts is found as the installation has it.
+    """
+    install_guard(guarded, "user")
+    folder = guarded.home / ".config/hookonce"
+    (folder / "guard.py").write_text(FUNCTION)
+    guarded.hooks({**command(""), "on_failure": "closed", "handler": {"type": "function", "file": "guard.py"}})
+
+    assert [] == held(guarded, variables_of(guarded), env=guarded.env if warmth == "warm" else guarded.cold_env)
+
+
+def test_a_hook_may_ask_for_the_callers_environment(guarded):
+    """
+    As a formatter of the project's own virtual environment does; trust tells, and closed hooks may not.
+    """
+    install_guard(guarded, "project")
+    hook = command(".hookonce/guard.sh", environment="caller")
+    guarded.hooks(hook, scope="project")
+    guarded.trust()
+    path = f"/usr/bin:/bin:{guarded.home}/venv/bin"
+    with guarded.inside():
+        screen = list_proposals(guarded.where)[0].text
+    _, has_run, seen = attack(guarded, {"PATH": path, "PYTHONPATH": "/mine"})
+
+    assert {f"PATH={path}", "PYTHONPATH=/mine"} <= {*seen}
+    assert not has_run
+    assert "the caller's PATH" in screen
+    with pytest.raises(ManifestError, match="environment"):
+        load_manifest(json.dumps({"spec": "hooks/1.0", "hooks": [hook | {"on_failure": "closed"}]}).encode())
+
+
+CALLERS = """TERM LANG LC_ALL TZ USER LOGNAME PWD SHLVL CI DISPLAY XDG_RUNTIME_DIR SSH_AUTH_SOCK HTTPS_PROXY no_proxy AWS_PROFILE
+AWS_REGION AWS_ACCESS_KEY_ID GITHUB_TOKEN ANTHROPIC_API_KEY OPENAI_API_KEY DATABASE_URL MY_PROJECT CLAUDE_CONFIG_DIR DOCKER_HOST"""
+
+
+def test_what_chooses_no_code_stays_the_callers():
+    """
+    Every variable by which an agent tells a hook something is among them.
+    """
+    told = {name for agent in agents.load_all() for name in (*agent.variables, *agent.env_markers)}
+    env = dict.fromkeys([*CALLERS.split(), *sorted(told)], "x")
+
+    assert env.items() <= compose_environment(env).items()
+
+
+def test_every_name_of_the_table_is_the_installations():
+    """
+    A name with a star stands for all that begin so, and no name is there twice.
+    """
+    words = " ".join(INSTALLATION_VARIABLES.values()).split()
+    names = [word.replace("*", "X_Y%%") for word in words]
+
+    assert [] == [name for name in names if IS_CALLERS[name]]
+    assert len(words) == len({*words})
+    assert {"PATH": "/x", "A": "b"} == compose_environment({"PATH": "/x", "A": "b", "HOOKONCE_DEPTH": "1"}, keeps_callers=True)
+
+
+def test_names_that_a_caller_makes_up_are_not_remembered_for_ever():
+    """
+    The daemon lives long, and callers choose the names.
+    """
+    compose_environment({f"N{number}": "" for number in range(10_000)})
+
+    assert len(IS_CALLERS) <= 4096
+
+
+@pytest.fixture
+def at_home(tmp_path, monkeypatch):
+    """A home of this process."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    return tmp_path
+
+
+def test_install_notes_places_that_nobody_else_writes_to(at_home):
+    """
+    Neither what a project has put on the path, nor folders that are open to all, nor words that are no places.
+    """
+    project, own, shared = at_home / "project", at_home / "own", at_home / "shared"
+    for folder in (project / "bin", own, shared):
+        folder.mkdir(parents=True)
+    shared.chmod(0o777)
+    path = f"{project}/bin:relative::{shared}:/nonexistent:{own}:/usr/bin"
+    note_environment({"PATH": path, "NODE_OPTIONS": "--require x", "JAVA_HOME": str(own), "TOKEN": "/usr", "HOME": "/"}, project)
+    file = paths.data_dir() / "environment.json"
+
+    assert {"PATH": f"{own}:/usr/bin", "JAVA_HOME": str(own)} == json.loads(file.read_text())
+    assert 0o600 == file.stat().st_mode & 0o777
+    assert {"HOME": str(at_home), "PATH": f"{own}:/usr/bin", "JAVA_HOME": str(own)} == installed_environment()
+
+
+@pytest.mark.parametrize("text", [None, "", "[]", '{"PATH": 1}', "\0"])
+def test_without_a_note_hooks_have_an_ordinary_path(at_home, text):
+    """
+    Never the caller's.
+    """
+    file = paths.data_dir() / "environment.json"
+    paths.make_private_dir(file.parent)
+    if text is not None:
+        file.write_text(text)
+    found = compose_environment({"PATH": "/evil", "PYTHONPATH": "/evil"})
+
+    assert {"HOME", "PATH"} == found.keys()
+    assert "/usr/bin" in found["PATH"].split(":")
+    assert "/evil" not in found["PATH"]
+
+
+MARKS = {name: agent.name for agent in agents.load_all() for name in (*agent.env_markers, *agent.variables)}
+PAYLOADS = [*goldens(), *recorded()]
+
+
+def identity(agent, native, raw, environment):
+    """How a call through an agent's own entry is understood."""
+    call = dispatcher.receive_call([agent, native, "--via", f"{agent}/user"], raw, context.oneshot_context(environment), "x")
+    event = call.request.event
+    return call.request.agent.name, call.request.native, event.type, event.tool and event.tool.name
+
+
+def test_no_mark_of_the_environment_outweighs_the_entry(at_home):
+    """
+    A call is understood as without them, whichever they are; the environment is of whoever has started the agent.
+    """
+    changed, every = [], dict.fromkeys(MARKS, "1")
+    for number, (agent, native, plain, name) in enumerate(PAYLOADS):
+        raw = json.dumps(plain).encode()
+        marks = [every, *({mark: "1"} for mark in (MARKS if EXHAUSTIVE else [[*MARKS][number % len(MARKS)]]))]
+        alone = identity(agent, native, raw, {})
+        changed += [(name, [*mark][:1]) for mark in marks if identity(agent, native, raw, mark) != alone]
+
+    assert [] == changed
+    assert at_home
+
+
+@pytest.mark.parametrize("mark", ["AUGMENT_HOOK_EVENT", "AUGMENT_CONVERSATION_ID", "KIRO_SESSION_ID", "CLAUDECODE"])
+def test_devin_in_a_terminal_of_another_agent_stays_devin(guarded, mark):
+    """
+    Its own tool names count, and it is answered in its own words.
+    """
+    install_guard(guarded, "user")
+    guarded.hooks(command("echo no >&2; exit 2", matcher="shell", on_failure="closed"))
+    given = json.dumps({"hook_event_name": "PreToolUse", "tool_name": "exec", "tool_input": {"command": "rm -rf /"}}).encode()
+    _, out, _ = guarded.call("devin", "PreToolUse", "--via", "devin/user", given=given, env={**guarded.env, mark: "1"})
+
+    assert "block" == json.loads(out)["decision"]
