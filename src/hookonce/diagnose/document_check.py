@@ -1,6 +1,7 @@
 """Validation of documents (`hookonce check`): every problem with its JSON path, and the conformance level."""
 
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -191,11 +192,8 @@ def _check_payload(kind: str, document: Any) -> tuple[list[Problem], list[Proble
     return [], []
 
 
-def _format_check(name: str) -> FormatCheck:
-    def run(document: Any, strict: bool) -> tuple[list[Problem], list[Problem]]:  # noqa: FBT001
-        return validate_document(name, formats.load(name).check, document, strict=strict)
-
-    return run
+def _check_format(name: str, document: Any, strict: bool) -> tuple[list[Problem], list[Problem]]:  # noqa: FBT001
+    return validate_document(name, formats.load(name).check, document, strict=strict)
 
 
 def _check_manifest(document: Any, _: bool) -> tuple[list[Problem], list[Problem]]:  # noqa: FBT001
@@ -205,7 +203,7 @@ def _check_manifest(document: Any, _: bool) -> tuple[list[Problem], list[Problem
     return problems, [*others, *event_warnings.items(), *unknown_words(document)]
 
 
-DOCUMENT_CHECKS: dict[str, FormatCheck] = {name: _format_check(name) for name in formats.FORMATS} | {
+DOCUMENT_CHECKS: dict[str, FormatCheck] = {name: partial(_check_format, name) for name in formats.FORMATS} | {
     "openhook-discovery": lambda document, strict: validate_document(
         "openhook-discovery", None, document, strict=strict
     ),

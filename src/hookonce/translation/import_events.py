@@ -53,15 +53,11 @@ def import_events(
 def _line_entries(translation: Translation, line: StreamLine, level: Level) -> list[StoreEntry]:
     if line.fault is None and line.raw.lstrip()[:1] == b"{":
         document = parse_json(line.raw)
-        level = _stricter_level(level, document.get("level"))
+        level = next((strict for strict in LEVELS if strict in {level, document.get("level")}), level)
         if "event" in document and any(name in document for name in _EXPORT_KEYS):
             plain = {name: value for name, value in document.items() if name not in _EXPORT_KEYS}
             line = StreamLine(line.number, dump(plain))
     return [_build_entry(document, level) for document in translation.translate_line(line)]
-
-
-def _stricter_level(own_level: Level, line_level: object) -> Level:
-    return next((level for level in LEVELS if level in {own_level, line_level}), own_level)
 
 
 def _build_entry(document: Object, level: Level) -> StoreEntry:

@@ -175,18 +175,7 @@ def payload_format(agent: Agent) -> Format:
 
     everything = frozenset({"decision", "risk", "runs", "user"})
     title = f"{agent.title} payloads"
-    return Format(
-        name=agent.name,
-        title=title,
-        versions=(),
-        write=write,
-        is_mine=_is_never_mine,
-        lacks=everything,
-    )
-
-
-def _is_never_mine(_: Object) -> bool:
-    return False
+    return Format(name=agent.name, title=title, versions=(), write=write, is_mine=lambda _: False, lacks=everything)
 
 
 def _count_bounded(counter: Counter[str], kind: str) -> None:

@@ -119,6 +119,7 @@ def read(doc: Object) -> Record:
     fields, decision = detail.event_fields(kind, data), _read_decision(kind, data)
     if decision is not None:
         fields["data"].pop("decision", None)
+    parent = as_dict(metadata.get(EXTENSION_KEY)).get("derived_from")
     trace = metadata.get("trace_record_id", doc.get("trace_record_id"))
     if type(trace) is str:
         fields["data"]["trace_record_id"] = trace
@@ -135,7 +136,7 @@ def read(doc: Object) -> Record:
         user=_read_user(doc),
         actor=_read_actor(doc),
         mode=_read_mode(doc, gaps),
-        derived_from=_parent_id(metadata),
+        derived_from=parent if type(parent) is str else None,
         **fields,
     )
     plain = Record(event=event, decision=decision, risk=_read_risk(doc), gaps=gaps)
@@ -164,11 +165,6 @@ def _canonical_type(kind: str, metadata: Object) -> str:
         vendor, _, own_name = kind[len("vendor.") :].partition(".")
         return own_name if own_name in EVENTS else f"vendor.{AGENT_ALIASES.get(vendor, vendor)}.{own_name}"
     return FROM_AGENT_HOOKS.get(kind) or f"vendor.agent-hooks.{kind}"
-
-
-def _parent_id(metadata: Object) -> str | None:
-    parent = as_dict(metadata.get(EXTENSION_KEY)).get("derived_from")
-    return parent if type(parent) is str else None
 
 
 def _read_user(doc: Object) -> User | None:

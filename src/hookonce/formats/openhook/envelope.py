@@ -77,10 +77,6 @@ def _slug(name: str) -> str:
     return text if text[:1].isalpha() and text.isascii() else f"agent-{text}".rstrip("-")
 
 
-def _session_start_data(event: Event) -> Object:
-    return {} if event.model is None else {"model": event.model}
-
-
 def _session_end_data(event: Event) -> Object:
     data, usage = event.data, event.usage
     path, reason = data.get("transcript_path"), data.get("reason")
@@ -136,7 +132,7 @@ def _file_data(event: Event) -> Object:
 
 
 _DATA_WRITERS = {
-    "session.start": _session_start_data,
+    "session.start": lambda event: {} if event.model is None else {"model": event.model},
     "session.end": _session_end_data,
     "prompt.submit": _prompt_data,
     "tool.start": _tool_start_data,

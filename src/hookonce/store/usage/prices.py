@@ -185,15 +185,12 @@ def _list_prices() -> PricesByModel:
     prices: PricesByModel = {}
     for names, window, amounts, *since in PRICE_TABLE:
         tiers = (words.split() for words in f"0 {amounts}".split("|"))
-        rates = tuple(_parse_rates(int(above), tier) for above, *tier in tiers)
+        parsed_tiers = [(int(above), map(_parse_micros, tier)) for above, *tier in tiers]
+        rates = tuple(_build_rates(above, dict(zip(_RATE_FIELDS, tier, strict=False))) for above, tier in parsed_tiers)
         for name in names.split():
             new_price = Price(name=name, rates=rates, window=window, since=since[0] if since else "")
             prices[name] = tuple(sorted((*prices.get(name, ()), new_price), key=lambda price: price.since))
     return prices
-
-
-def _parse_rates(above_tokens: int, amounts: list[str]) -> Rates:
-    return _build_rates(above_tokens, dict(zip(_RATE_FIELDS, map(_parse_micros, amounts), strict=False)))
 
 
 def _build_rates(above_tokens: int, amounts: dict[str, int]) -> Rates:

@@ -98,7 +98,7 @@ def _apply_report(sums: UsageSums, report: UsageReport | None) -> None:
         _close_partial(sums)
     if report is None:
         return
-    numbers = _token_counts(report.usage)
+    numbers = tuple(min(max(getattr(report.usage, name) or 0, 0), _MAX_EVENT_TOKENS) for name in TOKEN_COLUMNS)
     if report.source == MODEL:
         _apply_partial(sums, report, numbers)
         if report.is_final:
@@ -118,10 +118,6 @@ def _close_partial(sums: UsageSums) -> None:
     partial_key = next((key for key in sums if key.source == PARTIAL_SOURCE), None)
     if partial_key is not None:
         _add_counts(sums, partial_key._replace(source=MODEL), sums.pop(partial_key))
-
-
-def _token_counts(usage: Usage) -> TokenCounts:
-    return tuple(min(max(getattr(usage, name) or 0, 0), _MAX_EVENT_TOKENS) for name in TOKEN_COLUMNS)
 
 
 def _tier_of(numbers: TokenCounts) -> int:
