@@ -18,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 
-from hookonce.base import build_id, ids, paths, wire
+from hookonce.base import build_id, ids, paths, process_info, wire
 from hookonce.base.event_loop import EventLoop
 from hookonce.base.runtime_location import CLIENT_SUBDIR
 from hookonce.daemon import connection
@@ -66,7 +66,7 @@ class CallBench:
         self._counts_calls, self._call_count, self.call_counts = False, 0, [0]
         self._cpu_ns = 0
         command.CommandOperation.begin = self._begin  # type: ignore[method-assign,assignment]
-        connection.is_process_alive = lambda _: False  # a client ends with its call; this process does not
+        process_info.is_process_alive = lambda _: False  # a client ends with its call; this process does not
         gc.disable()  # as the daemon does
 
     def _begin(

@@ -420,8 +420,8 @@ def test_an_answer_in_a_claim_is_for_its_payload():
     call_id = ids.new_id()
     dedup.claim_call(call_id)
     dedup.save_answer(call_id, Reply(stdout=f"yes {CANARY}"), b"{}")
-    assert run_blocking(dedup.await_answer(call_id, b'{"other":1}', time() + 5)) is None
-    assert f"yes {CANARY}" == run_blocking(dedup.await_answer(call_id, b"{}", time() + 5)).stdout
+    assert run_blocking(dedup.await_answer(call_id, b'{"other":1}', time() + 5)).reply is None
+    assert f"yes {CANARY}" == run_blocking(dedup.await_answer(call_id, b"{}", time() + 5)).reply.stdout
     assert CANARY.encode() not in runtime_file("calls", call_id).read_bytes()
 
 

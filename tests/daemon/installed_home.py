@@ -89,12 +89,12 @@ class Home:
         """Call it about a shell command."""
         return self.call(*words, given=payload(command, session), **options)
 
-    def crowd(self, asked, at_once=64, **options):
+    def crowd(self, asked, at_once=64, first=0, **options):
         """Make many calls, so many at a time, each with words and a payload; their endings in order.
 
         The number of a call stands in its environment, so that its hooks can tell which one it is.
         """
-        waiting, under_way, endings = list(enumerate(asked))[::-1], {}, {}
+        waiting, under_way, endings = list(enumerate(asked, first))[::-1], {}, {}
         while waiting or under_way:
             while waiting and len(under_way) < at_once:
                 number, (words, given) = waiting.pop()

@@ -31,7 +31,7 @@ def test_of_many_who_want_to_run_an_id_one_does():
         sleep(0.02)
         assert not waiting.done()
         dedup.save_answer(call, SAID, RAW)
-        assert SAID == waiting.result()
+        assert SAID == waiting.result().reply
     assert not dedup.claim_call(call)
 
 
@@ -42,8 +42,8 @@ def test_nobody_waits_beyond_the_deadline_or_for_nothing():
     call = ids.new_id()
     dedup.claim_call(call)
 
-    assert run_blocking(dedup.await_answer(call, RAW, time() + 0.03)) is None
-    assert run_blocking(dedup.await_answer(ids.new_id(), RAW, time() + 5)) is None
+    assert run_blocking(dedup.await_answer(call, RAW, time() + 0.03)).reply is None
+    assert run_blocking(dedup.await_answer(ids.new_id(), RAW, time() + 5)).reply is None
 
 
 def test_what_was_read_goes_away():

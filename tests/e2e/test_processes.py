@@ -623,8 +623,8 @@ def test_the_answer_is_written_down_before_it_leaves_and_gone_after_it_has_left(
     one = case("claude-code", home)
     reply = dispatcher.answer_call(one.words, one.raw, {}, "an-id")
     left = runtime_file("calls", "an-id")
-    assert {"done": False, "reply": None, "pid": os.getpid()} == json.loads((home / "begun").read_text(encoding="utf-8"))
-    assert reply == run_blocking(dedup.await_answer("an-id", one.raw, time.time() + 20))
+    assert {"done": False, "reply": None, "pid": os.getpid(), "keeps_results": False} == json.loads((home / "begun").read_text(encoding="utf-8"))
+    assert reply == run_blocking(dedup.await_answer("an-id", one.raw, time.time() + 20)).reply
     assert reply.stdout.encode() not in left.read_bytes()
     assert 0o600 == left.stat().st_mode & 0o777
     left.unlink()

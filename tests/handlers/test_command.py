@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from hookonce.handlers.command import MAX_OUTPUT_BYTES, ProcessContext
+from hookonce.handlers.command import ProcessContext
+from hookonce.handlers.supervise.watchdog import MAX_OUTPUT_BYTES
 from tests.handlers.processes import eventually, run_command, running, word
 
 HERE = ProcessContext(cwd="/", env={"PATH": os.environ["PATH"]})

@@ -112,6 +112,12 @@ def read_proc_stat(pid: int) -> list[str] | None:
     return data.rpartition(b")")[2].decode("ascii", "replace").split()
 
 
+def is_process_alive(pid: int) -> bool:
+    """Whether a process still runs; a zombie does not."""
+    fields = read_proc_stat(pid) if pid else None
+    return fields is not None and fields[0] not in "ZX"
+
+
 def has_terminal(caller_pid: int = 0) -> bool:
     """Whether a process, by default our own, has a controlling terminal that can be opened.
 

@@ -15,7 +15,6 @@ from msgspec import Struct
 
 from hookonce.base import wire
 from hookonce.base.event_loop import READ, EventLoop
-from hookonce.base.process_info import read_proc_stat
 from hookonce.daemon.stream import BufferedStream
 
 _UCRED_STRUCT = Packed("3i")
@@ -33,12 +32,6 @@ def peer_credentials(sock: socket.socket) -> tuple[int, int]:
     credentials = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _UCRED_STRUCT.size)
     pid, user, _ = _UCRED_STRUCT.unpack(credentials)
     return pid, user
-
-
-def is_process_alive(pid: int) -> bool:
-    """Whether a process still runs; a zombie does not."""
-    stat = read_proc_stat(pid) if pid else None
-    return stat is not None and stat[0] not in "ZX"
 
 
 def namespaces_of(pid: int | str = "self") -> bytes:

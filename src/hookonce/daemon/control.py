@@ -7,10 +7,10 @@ from subprocess import DEVNULL
 from time import monotonic, sleep
 
 from hookonce.base import paths
+from hookonce.base.process_info import is_process_alive
 from hookonce.base.spawn import spawn
 from hookonce.client.daemon_endpoints import query_status
 from hookonce.client.python.launch import DAEMON_VARIABLES
-from hookonce.daemon.connection import is_process_alive
 from hookonce.daemon.lifecycle import failure_marker_path
 from hookonce.errors import HookonceError
 from hookonce.model import Object

@@ -67,6 +67,7 @@ class Daemon:
         self.store_writer = BackgroundStoreWriter(self.loop, lambda: monotonic() - self.last_call_at < _BUSY_WINDOW_S)
         self.journal = self.store_writer.journal
         self.handler_registry = LongLivedRegistry(runtime_dir.find_runtime_dir())
+        self.calls_dir = str(runtime_dir.runtime_file("calls", "x").parent)
         self.socket_path, self._build, self._build_dirs = (
             socket_path,
             build_id.running_build_id(),

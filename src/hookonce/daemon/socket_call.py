@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from time import CLOCK_BOOTTIME, clock_gettime_ns, monotonic
 from typing import Protocol
 
@@ -16,7 +17,6 @@ from msgspec import structs
 from hookonce.base import process_info, wire
 from hookonce.base.event_loop import READ, EventLoop
 from hookonce.base.spawn import fork_child, write_all
-from hookonce.daemon import connection
 from hookonce.daemon.connection import ClientConnection, ClientRequest
 from hookonce.daemon.dedup_cache import DedupCache
 from hookonce.daemon.denied_files import DeniedFileWatcher
@@ -28,6 +28,8 @@ from hookonce.dispatch.fail_mode import encode_reply
 from hookonce.dispatch.manifest_stamps import Stamps
 from hookonce.dispatch.pipeline import CallAbandonedError
 from hookonce.handlers.operation import run_blocking
+from hookonce.handlers.supervise import watchdog
+from hookonce.handlers.supervise.hook_results import CallResults
 from hookonce.model import Reply
 from hookonce.store.spool.journal import SpoolJournal
 
@@ -40,19 +42,19 @@ class ForkedCall:
 
     def __init__(self, loop: EventLoop, on_exit: Callable[[bool], object]) -> None:
         """Prepare; `on_exit` is called with whether the child has answered."""
-        self._loop, self._on_exit, self._pid = loop, on_exit, 0
+        self._loop, self._on_exit, self.pid = loop, on_exit, 0
         self.is_over = False
 
     def start(self, request: ClientRequest, call_context: CallContext, client_fd: int) -> None:
         """Fork, and let the child answer on the client's descriptor."""
         started_at = monotonic()
         try:
-            self._pid = fork_child(lambda: _run_child(request, call_context, client_fd, started_at), {client_fd})
+            self.pid = fork_child(lambda: _run_child(request, call_context, client_fd, started_at), {client_fd})
         except OSError:  # there is no room for it; the client goes on without us
             self._finish(1)
             return
         try:
-            pidfd = os.pidfd_open(self._pid)
+            pidfd = os.pidfd_open(self.pid)
         except (OSError, AttributeError):
             self._loop.call_later(_WAITPID_POLL_S, self._poll_exit)
         else:
@@ -60,13 +62,13 @@ class ForkedCall:
 
     def cancel(self) -> None:
         """Kill the child: nobody waits for its answer, and its hooks end with it."""
-        if self._pid and not self.is_over:
+        if self.pid and not self.is_over:
             self.is_over = True
             with suppress(OSError):
-                os.kill(self._pid, signal.SIGKILL)
+                os.kill(self.pid, signal.SIGKILL)
 
     def _poll_exit(self) -> None:
-        pid, exit_status = os.waitpid(self._pid, os.WNOHANG)
+        pid, exit_status = os.waitpid(self.pid, os.WNOHANG)
         if pid:
             self._finish(exit_status)
         else:
@@ -75,7 +77,7 @@ class ForkedCall:
     def _handle_exit(self, pidfd: int) -> None:
         self._loop.remove_fd(pidfd)
         os.close(pidfd)
-        self._finish(os.waitpid(self._pid, 0)[1])
+        self._finish(os.waitpid(self.pid, 0)[1])
 
     def _finish(self, exit_status: int) -> None:
         if not self.is_over:
@@ -87,8 +89,9 @@ def _run_child(request: ClientRequest, call_context: CallContext, client_fd: int
     call = dispatcher.receive_call(request.argv, request.stdin, call_context, request.id, started_at)
     reply = run_blocking(dispatcher.answer_incoming(call))
     os.set_blocking(client_fd, True)
-    stderr = reply.stderr.encode(errors="replace")
-    write_all(client_fd, wire.encode_reply(wire.ANSWER, 0, reply.code, encode_reply(reply), stderr))
+    write_all(client_fd, _encode_reply(wire.ANSWER, 0, reply))
+    if call_context.results is not None:
+        call_context.results.release()
 
 
 _HANGUP_POLL_S = 0.1  # seconds between two looks at a client that has hung up
@@ -102,6 +105,7 @@ class DaemonServices(Protocol):
     """The services of the daemon that a call needs."""
 
     loop: EventLoop
+    calls_dir: str
     journal: SpoolJournal
     handler_registry: process_info.LongLivedRegistry
     dedup_cache: DedupCache
@@ -118,6 +122,7 @@ class SocketCall:
         """The call counts as started when the client's process did."""
         self._services, self._client, self._request, self._pid = services, client, request, pid
         self._started_at = monotonic() - process_info.process_age_s(pid)
+        self._results = CallResults(f"{services.calls_dir}/{request.id}", pid)
         self._task: CallTask | ForkedCall | None = None
         self._is_waiting = False  # for a hook, or for a copy of us
 
@@ -137,13 +142,14 @@ class SocketCall:
             handler_registry=services.handler_registry,
             shared_stamps=stamps,
             is_paused=is_paused,
+            results=self._results,
         )
         is_large = len(request.stdin) > LARGE_PAYLOAD_BYTES
         # To read a large payload for what is said too late is the very work that others should not wait for.
         payload = b"" if is_large else request.stdin
         call = dispatcher.receive_call(request.argv, payload, call_context, request.id, self._started_at)
         self._send_ack(call)
-        services.loop.call_soon(lambda: self._run(call, is_large=is_large))
+        services.loop.call_soon(partial(self._run, call, is_large=is_large))
 
     def _run(self, call: IncomingCall, *, is_large: bool) -> None:
         if not self._client.is_open:
@@ -164,7 +170,7 @@ class SocketCall:
                 return True
         except OSError:
             raise CallAbandonedError("the client has gone on without us") from None
-        return dedup.claim_call(call_id)
+        return dedup.claim_call(call_id, keeps_results=True)
 
     def _run_task(self, call: IncomingCall) -> None:
         services = self._services
@@ -183,7 +189,7 @@ class SocketCall:
         request, client = self._request, self._client
         self._services.dedup_cache.flush()
         self._task = forked_call = ForkedCall(
-            self._services.loop, lambda has_answered: self._finish_forked(has_answered=has_answered)
+            self._services.loop, lambda has_answered: self._finish_forked(forked_call.pid, has_answered=has_answered)
         )
         self._wait_for_hooks()
         oneshot_context = context.oneshot_context(request.environment)
@@ -201,13 +207,15 @@ class SocketCall:
         deadline_ns = clock_gettime_ns(CLOCK_BOOTTIME) + max(int(remaining_s * _NS_PER_S), 0)
         self._client.send(_encode_reply(wire.ACK, deadline_ns, dispatcher.late_reply(call)))
 
-    def _finish_forked(self, *, has_answered: bool) -> None:
+    def _finish_forked(self, pid: int, *, has_answered: bool) -> None:
         self._count_answer()
         self._client.notify_close(self._schedule_forget if has_answered else None)
         if has_answered:
             self._client.wait_for_hangup()
-        else:
-            self._client.close()
+            return
+        if pid:  # the client goes on with what the hooks of the killed child have left
+            dedup.claim_call(self._request.id, pid, keeps_results=True)
+        self._client.close()
 
     def _finish(self, reply: Reply | None) -> None:
         self._count_answer()
@@ -221,6 +229,7 @@ class SocketCall:
             client.notify_close(self._schedule_forget)
             client.send(_encode_reply(wire.ANSWER, 0, reply))
             client.wait_for_hangup()
+        self._results.release()
 
     def _count_answer(self) -> None:
         self._services.active_calls -= 1
@@ -231,7 +240,8 @@ class SocketCall:
 
     def _forget_call(self, polls: int = _MAX_FORGET_POLLS) -> None:
         """Forget the call once its client has exited; one that stays reads the answer from its file."""
-        if not connection.is_process_alive(self._pid):
+        watchdog.reap()
+        if not process_info.is_process_alive(self._pid):
             dedup.remove_claim(self._request.id)
         elif polls:
             self._services.loop.call_later(_FORGET_POLL_S, lambda: self._forget_call(polls - 1))
@@ -244,11 +254,12 @@ class SocketCall:
         """
         if self._task is None or self._task.is_over:
             return
-        if connection.is_process_alive(self._pid):
+        if process_info.is_process_alive(self._pid):
             self._services.loop.call_later(_HANGUP_POLL_S, self._handle_hangup)
             return
         self._services.active_calls -= 1
         self._task.cancel()
+        self._results.release()
         dedup.remove_claim(self._request.id)
 
 

@@ -1,6 +1,7 @@
 """Call task: a task on the daemon's event loop, resumed after each operation, cancelled at hangup."""
 
 from collections.abc import Callable
+from functools import partial
 from time import monotonic
 
 from hookonce.base.event_loop import EventLoop, Timer
@@ -38,7 +39,7 @@ class CallTask:
             self._pending = self._loop.call_later(wait, self.resume)
         else:
             deadline = monotonic() + wait.timeout
-            self._loop.call_soon(lambda: self._start_operation(wait, deadline))
+            self._loop.call_soon(partial(self._start_operation, wait, deadline))
 
     def _start_operation(self, operation: Operation, deadline: float) -> None:
         remaining_s = deadline - monotonic()

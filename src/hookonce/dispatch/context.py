@@ -13,6 +13,7 @@ from msgspec import Struct
 from hookonce.base import process_info
 from hookonce.dispatch import dedup
 from hookonce.dispatch.manifest_stamps import Stamps
+from hookonce.handlers.supervise.hook_results import CallResults
 from hookonce.model import Record, Stored
 from hookonce.store.spool import files
 
@@ -36,7 +37,7 @@ class CallContext(Struct, frozen=True, kw_only=True):
     Without `runs_hooks` a call is only recorded, because it was answered before. `on_record` gets each record as it
     was decided. `claim` tells by its id whether the hooks of a call are ours to run. `shared_stamps` are those of the
     manifests above all projects, if somebody has just looked at them; `is_paused` likewise whether hooks are paused,
-    None if nobody has looked.
+    None if nobody has looked. `results` are those of its hooks, where they outlive this process or one before it.
     """
 
     environment: Mapping[str, str]
@@ -51,6 +52,7 @@ class CallContext(Struct, frozen=True, kw_only=True):
     handler_registry: process_info.HandlerRegistry = process_info
     shared_stamps: Stamps | None = None
     is_paused: bool | None = None
+    results: CallResults | None = None
 
 
 def oneshot_context(environment: Mapping[str, str], *, runs_hooks: bool = True) -> CallContext:

@@ -25,6 +25,7 @@ from msgspec.json import Decoder
 from msgspec.structs import replace
 
 from hookonce.base.jsontext import dump, load
+from hookonce.base.process_info import read_proc_stat
 from hookonce.base.runtime_dir import (
     NoRuntimeDirError,
     create_exclusive,
@@ -205,7 +206,8 @@ def _is_dead(pid: int) -> bool:
         os.kill(pid, 0)
     except OSError as problem:
         return isinstance(problem, ProcessLookupError)
-    return pid == _NO_PID
+    fields = read_proc_stat(pid) if pid else None
+    return pid == _NO_PID or (fields is not None and fields[0] in "ZX")  # nobody may ever reap it
 
 
 def publish_decision(event: Event, call_decision: CallDecision, store: DedupStore) -> DedupEntry | None:
@@ -301,17 +303,25 @@ _CLAIM_POLL_INTERVAL_S = 0.01
 
 
 class CallClaim(Struct, frozen=True):
-    """Claim of a call: begun by a process, as its file says, or done with the very reply that was given."""
+    """Claim of a call: begun by a process, as its file says, or done with the very reply that was given.
+
+    `keeps_results`: the results of its hooks outlive that process.
+    """
 
     done: bool
     reply: Reply | None = None
     pid: int = 0
+    keeps_results: bool = False
 
 
-def claim_call(call_id: str) -> bool:
-    """Claim a call id; whether we are the ones who run its hooks: also where no claim can be written, by anybody."""
+def claim_call(call_id: str, pid: int | None = None, *, keeps_results: bool = False) -> bool:
+    """Claim a call id for a process, by default for us; whether we are the ones who run its hooks.
+
+    We are also where no claim can be written, by anybody.
+    """
+    call_claim = CallClaim(done=False, pid=pid or os.getpid(), keeps_results=keeps_results)
     try:
-        return create_exclusive(runtime_path("calls", call_id), dump(CallClaim(done=False, pid=os.getpid())))
+        return create_exclusive(runtime_path("calls", call_id), dump(call_claim))
     except (OSError, NoRuntimeDirError):
         return not has_claim(call_id)
 
@@ -333,16 +343,16 @@ def _claim_key(call_id: str, payload: bytes) -> str:
     return f"{call_id} {sha256(payload).hexdigest()}"
 
 
-def await_answer(call_id: str, payload: bytes, deadline: float) -> Generator[float, None, Reply | None]:
-    """Wait for the answer of whoever holds the claim, until the deadline; None if that process is dead."""
+def await_answer(call_id: str, payload: bytes, deadline: float) -> Generator[float, None, CallClaim]:
+    """Wait for the answer of whoever holds the claim, until the deadline; without one if that process is dead."""
     while time() < deadline:
         pid = _load_claim(call_id, payload).pid  # asked first: one that dies now may have answered just before
         is_dead = pid != _NO_PID and _is_dead(pid)  # a claim that cannot be read says nothing of its process
         call_claim = _load_claim(call_id, payload)
         if call_claim.done or is_dead:
-            return call_claim.reply
+            return call_claim
         yield _CLAIM_POLL_INTERVAL_S
-    return None
+    return CallClaim(done=True)
 
 
 def _load_claim(call_id: str, payload: bytes) -> CallClaim:

@@ -17,6 +17,7 @@ from hookonce import agents
 from hookonce.agents import canonical_event_of, point_of
 from hookonce.base import ids, invocation, settings
 from hookonce.base.jsontext import load_leniently
+from hookonce.base.runtime_dir import runtime_path
 from hookonce.dispatch import context, dedup, fail_mode, pause, stop_limit
 from hookonce.dispatch.context import CallContext
 from hookonce.dispatch.fast_path import table
@@ -34,6 +35,7 @@ from hookonce.dispatch.pipeline import (
 from hookonce.dispatch.run import call_budget_s
 from hookonce.errors import HookonceError, PayloadError
 from hookonce.handlers.operation import OperationRunner, Task, run_blocking, run_to_completion
+from hookonce.handlers.supervise.hook_results import CallResults
 from hookonce.manifest.discover import find_project
 from hookonce.model import Actor, Agent, Event, Gap, HookRun, Record, Reply
 from hookonce.secrets import log
@@ -189,12 +191,23 @@ def _answer_request(request: CallRequest, call: IncomingCall) -> Task[Reply]:
 
 
 def _await_claimant(request: CallRequest, call: IncomingCall) -> Task[Reply]:
-    """The answer of whoever has claimed this call; if it never comes, the fail mode."""
+    """The answer of whoever has claimed this call.
+
+    If that was the daemon, and it was killed, the answer is made of the results that its hooks have left, and of
+    hooks that it had not begun. If there is none in time, it is the fail mode.
+    """
     arguments = request.arguments
     elapsed_s = monotonic() - arguments.started_at if arguments.started_at is not None else 0
-    reply = yield from dedup.await_answer(arguments.id, call.raw, time() + (request.budget_s or 0) - elapsed_s)
-    if reply is not None:
-        return reply
+    call_claim = yield from dedup.await_answer(arguments.id, call.raw, time() + (request.budget_s or 0) - elapsed_s)
+    if call_claim.reply is not None:
+        return call_claim.reply
+    if call_claim.keeps_results:
+        results = CallResults(runtime_path("calls", arguments.id), 0, takes_over=True)
+        call_context = replace(call.context, claim=bool, results=results)
+        try:
+            return (yield from _answer_request(request, replace(call, context=call_context)))
+        finally:
+            results.release()
     response = _failure_response(request, HookonceError("whoever ran the hooks of this call is gone"), call.context)
     append_record(response.record, call.context)
     return response.reply

@@ -241,6 +241,7 @@ def _run_claimed(
         umask=call_context.umask,
         depth=nesting,
         handler_registry=call_context.handler_registry,
+        results=call_context.results,
     )
     return (yield from hooks_task(hooks, request.event, caller, deadline))
 

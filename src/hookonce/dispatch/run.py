@@ -23,11 +23,12 @@ from hookonce.dispatch.dialect import DialectEventError, dialect_variables
 from hookonce.dispatch.prepare import MODEL_HANDLER_TYPES, command_of, digest_content, prepare_hook
 from hookonce.dispatch.select import SelectedHook
 from hookonce.errors import HookonceError, PayloadError
-from hookonce.handlers.command import ProcessContext
+from hookonce.handlers.command import CommandOperation, ProcessContext
 from hookonce.handlers.environment import compose_environment
 from hookonce.handlers.operation import OperationResult, OperationRunner, Task, run_blocking, run_to_completion
 from hookonce.handlers.supervise import limits
 from hookonce.handlers.supervise.detached_process import run_detached
+from hookonce.handlers.supervise.hook_results import CallResults
 from hookonce.handlers.verdict import HandlerResult, Rights, Verdict, verdict
 from hookonce.manifest.discover import find_project
 from hookonce.model import Agent, Decision, Event, Gap, Hook, HookRun, Object
@@ -132,6 +133,7 @@ class CallerContext(Struct, frozen=True, kw_only=True):
     handler_registry: process_info.HandlerRegistry = process_info
     depth_token: str = ""  # by which what its hooks start knows its depth
     reduces_privileges: bool = False  # whether its hooks have fewer privileges
+    results: CallResults | None = None  # of its hooks, where they outlive this process or one before it
     is_test: bool = False  # whether hooks have all of its environment, and even those in the background are waited for
 
 
@@ -206,7 +208,7 @@ def _run_hook(
     hook, start_time, command = selection.hook, times.now(), ""
     try:
         command = command_of(selection)
-        handler_result, hook_verdict, gaps = yield from _run_handler(selection, event, caller, deadline)
+        handler_result, hook_verdict, gaps = yield from _run_handler(selection, command, event, caller, deadline)
         decision, event, rewrite_gaps = apply_rewrite(hook_verdict.decision, event)
     except (HookSkippedError, DialectEventError) as skip_error:
         handler_result, hook_verdict, gaps = _NO_RESULT, Verdict(Decision()), [_handler_gap(str(skip_error))]
@@ -255,7 +257,7 @@ def model_cost_micros(handler_result: HandlerResult) -> int | None:
 
 
 def _run_handler(
-    selection: SelectedHook, event: Event, caller: CallerContext, deadline: float
+    selection: SelectedHook, command: str, event: Event, caller: CallerContext, deadline: float
 ) -> Task[tuple[HandlerResult, Verdict, list[Gap]]]:
     hook, name = selection.hook, selection.hook.name or selection.hook.event
     if hook.handler.type in MODEL_HANDLER_TYPES and caller.depth > 0:
@@ -265,15 +267,22 @@ def _run_handler(
     if caller.reduces_privileges and (extra_privileges := limits.describe_unremovable()):
         gaps = [*gaps, _handler_gap(f"{name} keeps privileges, {extra_privileges}", "privileges")]
     if not caller.is_test and (hook.handler.background or event.type == _DETACHED_EVENT):
-        process_context = _hook_world(selection, event, caller)
-        run_result = run_detached(preparation.operation, command_of(selection), process_context, sanitize_output)
+        run_result = OperationResult(code=0)
+        if caller.results is None or caller.results.begin(command):
+            process_context = _hook_world(selection, event, caller)
+            run_result = run_detached(preparation.operation, command, process_context, sanitize_output)
         return HandlerResult(result=run_result, decision=None), verdict(hook, run_result, Decision(), Rights()), gaps
     remaining_s = hook_timeout_s(hook, deadline - monotonic())
-    run_result = (
-        (yield replace(preparation.operation, timeout=remaining_s))
-        if remaining_s > 0
-        else OperationResult(failure="timeout")
-    )
+    operation, recovered_result = replace(preparation.operation, timeout=remaining_s), None
+    if remaining_s <= 0:
+        recovered_result = OperationResult(failure="timeout")
+    elif caller.results is not None and caller.results.takes_over:
+        recovered_result = yield from caller.results.recover(command, remaining_s)
+    elif caller.results is not None and isinstance(operation, CommandOperation):
+        operation = replace(operation, claim=caller.results.claim(command))
+    elif caller.results is not None:
+        caller.results.begin(command)
+    run_result = recovered_result or (yield operation)
     if preparation.is_large:
         hook = _demand_answer(hook)
     handler_result = _mask_failure(preparation.parse_result(run_result), event)

@@ -1,24 +1,25 @@
-"""Command handler: runs a shell command, captures its output up to a limit, and kills all that it started."""
+"""Command handler: runs a shell command below a watchdog, which collects its output and kills all that it started."""
 
+import fcntl
 import os
 from collections.abc import Callable, Mapping
-from functools import partial
+from contextlib import suppress
 from subprocess import Popen
+from tempfile import TemporaryFile
 from time import monotonic
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookonce.base.event_loop import READ, WRITE, EventLoop
-from hookonce.base.spawn import close_fds, open_pipes, spawn
+from hookonce.base.event_loop import READ, EventLoop
+from hookonce.base.spawn import spawn, write_all
 from hookonce.handlers.operation import FailedStart, OperationHandle, OperationResult, ResultCallback
 from hookonce.handlers.supervise import limits, watchdog
-from hookonce.handlers.supervise.watchdog import Watchdog, forked_watchdog
+from hookonce.handlers.supervise.hook_results import HookClaim, parse_result
+from hookonce.handlers.supervise.watchdog import Watchdog, WatchOptions, forked_watchdog
 
-MAX_OUTPUT_BYTES = 1 << 20  # bytes of an answer that are kept; more is read and thrown away
 _CHUNK_BYTES = 1 << 16
-_EXIT_GRACE_S = 0.15  # seconds for the end of what was killed, and for the last bytes of what has ended
-_STATUS_STREAM = 3  # after stdin, stdout and stderr: what the watchdog tells
+_EXIT_GRACE_S = 0.15  # seconds for the end of what was killed
 
 
 class ProcessContext(Struct, frozen=True, kw_only=True):
@@ -37,6 +38,7 @@ class CommandOperation(Struct, frozen=True):
     payload: bytes
     process_context: ProcessContext
     timeout: float
+    claim: HookClaim | None = None  # by which its result outlives us
 
     def begin(self, loop: EventLoop, timeout: float, on_result: ResultCallback) -> OperationHandle:
         """Start it."""
@@ -48,114 +50,96 @@ class CommandOperation(Struct, frozen=True):
 
 
 class CommandProcess:
-    """Running process of a command."""
+    """Running process of a command, known by its watchdog."""
 
     def __init__(self, loop: EventLoop, operation: CommandOperation, on_result: ResultCallback) -> None:
         """Start it; an OSError or a ValueError where that is not possible."""
         self._loop, self._on_result, self._started_at = loop, on_result, monotonic()
-        self._unsent = memoryview(operation.payload)
-        self._has_ended = self._ignores_output = False
-        self._outputs = [bytearray() for _ in range(_STATUS_STREAM + 1)]
-        self._open_fds: dict[int, int] = {}
-        self._watchdog: Watchdog | None
-        self._watchdog, parent_fds = _start_watchdog(operation)
+        self._claim, self._received_bytes, self._is_cancelled = operation.claim, bytearray(), False
+        self._watchdog: Watchdog | None = _start_watchdog(operation)
+        if self._claim is not None:
+            self._claim.on_release.append(self._watchdog.forget)
         self._timer = loop.call_at(self._started_at + operation.timeout, self.cancel)
-        for stream, pipe in enumerate((*parent_fds, self._watchdog.status_fd)):
-            os.set_blocking(pipe, False)
-            self._open_fds[stream] = pipe
-            loop.watch_fd(pipe, READ if stream else WRITE, partial(self._handle_ready, stream))
+        os.set_blocking(self._watchdog.status_fd, False)
+        loop.watch_fd(self._watchdog.status_fd, READ, self._receive)
 
     def cancel(self) -> None:
-        """Ignore further output and kill everything; the watchdog gets a moment to finish."""
+        """Kill everything; the watchdog gets a moment to finish."""
         if self._watchdog is None:
             return
-        self._ignores_output = self._ignores_output or not self._has_ended
-        for stream in [stream for stream in self._open_fds if stream != _STATUS_STREAM]:
-            self._close_stream(stream)
+        self._is_cancelled = True
         self._watchdog.kill()
         self._timer.cancel()
-        if self._has_ended:
-            self._finish()
-        else:
-            self._timer = self._loop.call_later(_EXIT_GRACE_S, self._finish)
+        self._timer = self._loop.call_later(_EXIT_GRACE_S, lambda: self._finish(None, has_ended=False))
 
-    def _handle_ready(self, stream: int, _: int) -> None:
-        pipe = self._open_fds[stream]
+    def _receive(self, _: int) -> None:
+        if self._watchdog is None:
+            return
         try:
-            goes_on = self._write_stdin(pipe) if stream == 0 else self._collect(stream, os.read(pipe, _CHUNK_BYTES))
+            chunk = os.read(self._watchdog.status_fd, _CHUNK_BYTES)
         except BlockingIOError:
             return
-        except OSError:  # the process closed its end: it does not want to read on
-            goes_on = 0
-        if not goes_on:
-            self._handle_eof(stream)
+        self._received_bytes += chunk
+        result = parse_result(self._received_bytes, monotonic() - self._started_at)
+        if result is not None or not chunk:
+            self._finish(result, has_ended=True)
 
-    def _handle_eof(self, stream: int) -> None:
-        self._close_stream(stream)
-        if stream == _STATUS_STREAM:  # everything that wrote was killed: what is left lies in the pipes
-            self._has_ended = True
-            self._timer.cancel()
-            self._timer = self._loop.call_later(_EXIT_GRACE_S, self.cancel)
-        if not any(self._open_fds):  # what it reads, number 0, may stay open
-            self.cancel()
-
-    def _close_stream(self, stream: int) -> None:
-        pipe = self._open_fds.pop(stream)
-        self._loop.remove_fd(pipe)
-        if stream != _STATUS_STREAM:
-            os.close(pipe)
-
-    def _write_stdin(self, pipe: int) -> int:
-        if self._unsent:
-            self._unsent = self._unsent[os.write(pipe, self._unsent[:_CHUNK_BYTES]) :]
-        return len(self._unsent)
-
-    def _collect(self, stream: int, chunk: bytes) -> int:
-        if not self._ignores_output:  # how something ended that we have killed is no news
-            self._outputs[stream] += chunk[: MAX_OUTPUT_BYTES - len(self._outputs[stream])]
-        return len(chunk)
-
-    def _finish(self) -> None:
+    def _finish(self, result: OperationResult | None, *, has_ended: bool) -> None:
         if self._watchdog is None:
             return
         self._timer.cancel()
-        if _STATUS_STREAM in self._open_fds:
-            self._close_stream(_STATUS_STREAM)
-        self._watchdog.close(has_ended=self._has_ended)
+        self._loop.remove_fd(self._watchdog.status_fd)
+        if self._claim is None:
+            self._watchdog.close(has_ended=has_ended)
+        else:  # it keeps the result until the call was answered
+            os.close(self._watchdog.status_fd)
+            if result is None:
+                self._claim.on_release.append(self._claim.remove)
         self._watchdog = None
-        self._on_result(self._build_result(monotonic() - self._started_at))
-
-    def _build_result(self, duration: float) -> OperationResult:
-        out, err, status = (bytes(result) for result in self._outputs[1:])
-        status_text = status.decode(errors="replace")
-        result = OperationResult(stdout=out, stderr=err, duration=duration)
-        if status_text.isdigit():
-            return replace(result, code=int(status_text))
-        if status_text.startswith("-"):
-            return replace(result, failure=f"ended by signal {status_text[1:]}")
-        reason = "timeout" if self._ignores_output else "its watchdog was killed"
-        return replace(result, failure=status_text or reason)
+        failure = "timeout" if self._is_cancelled else "its watchdog was killed"
+        self._on_result(result or OperationResult(failure=failure, duration=monotonic() - self._started_at))
 
 
-def _start_watchdog(operation: CommandOperation) -> tuple[Watchdog, list[int]]:
-    child_fds, parent_fds = open_pipes()
+def _start_watchdog(operation: CommandOperation) -> Watchdog:
+    payload_fd = _open_payload(operation.payload)
     try:
-        return Watchdog(_choose_watchdog(operation, child_fds)), parent_fds
-    except (OSError, ValueError):
-        close_fds(*parent_fds)
+        return Watchdog(_choose_watchdog(operation, payload_fd))
+    finally:
+        os.close(payload_fd)
+
+
+def _open_payload(payload: bytes) -> int:
+    """A file in memory, so that nobody has to write while a hook reads; where no file may grow, a pipe."""
+    if not hasattr(os, "memfd_create"):
+        with TemporaryFile() as file:
+            write_all(file.fileno(), payload)
+            return os.dup(file.fileno())
+    payload_fd = os.memfd_create("payload")
+    with suppress(OSError):
+        write_all(payload_fd, payload)
+        return payload_fd
+    os.close(payload_fd)
+    payload_fd, write_fd = os.pipe()
+    try:
+        fcntl.fcntl(write_fd, fcntl.F_SETPIPE_SZ, len(payload))
+        write_all(write_fd, payload)
+    except OSError:
+        os.close(payload_fd)
         raise
     finally:
-        close_fds(*child_fds)
+        os.close(write_fd)
+    return payload_fd
 
 
-def _choose_watchdog(operation: CommandOperation, pipes: list[int]) -> Callable[[int, int], int]:
+def _choose_watchdog(operation: CommandOperation, payload_fd: int) -> Callable[[int, int], int]:
     """The native watchdog where there is one; dropping privileges needs the Python one."""
     context, program = operation.process_context, watchdog.find_native_watchdog()
+    options = WatchOptions(payload_fd, operation.claim, 0 if operation.claim is None else operation.timeout)
     has_program = program is not None and os.access(program, os.X_OK)  # an upgrade may have taken it away
     if context.drops_privileges or not has_program:
-        return forked_watchdog(lambda: _spawn(operation.command, context, pipes), pipes)
+        return forked_watchdog(lambda pipes: _spawn(operation.command, context, pipes), {payload_fd}, options)
     umask = f"{context.umask:o}" if context.umask >= 0 else "-"
-    return watchdog.native_watchdog([umask, context.cwd or "-", operation.command], context.env, pipes)
+    return watchdog.native_watchdog([umask, context.cwd or "-", operation.command], context.env, [payload_fd], options)
 
 
 def _spawn(command: str, process_context: ProcessContext, pipes: list[int]) -> "Popen[bytes]":

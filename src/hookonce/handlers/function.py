@@ -50,7 +50,7 @@ class FunctionRef(Struct, frozen=True):
 class FunctionOperation(CommandOperation, frozen=True):
     """Operation that calls a function; its command runs it where no worker pool is."""
 
-    function: FunctionRef
+    function: FunctionRef = FunctionRef("", "")
 
     def begin(self, loop: EventLoop, timeout: float, on_result: ResultCallback) -> OperationHandle:
         """Use a ready worker where there is one; workers have our own privileges, and no fewer."""
@@ -60,7 +60,7 @@ class FunctionOperation(CommandOperation, frozen=True):
             request = WorkerRequest(function.name or None, env, context.cwd, context.umask, self.payload)
             client = pool.find_client(function.file, function.digest, function.server_command)
             if client is not None:
-                return client.call(request, timeout, lambda result: on_result(_require_answer(result)))
+                return client.call(request, timeout, lambda result: on_result(_require_answer(result)), self.claim)
         return super().begin(loop, timeout, lambda result: on_result(_require_answer(result)))
 
 
@@ -68,7 +68,7 @@ def build_function_operation(
     function: FunctionRef, payload: bytes, process_context: ProcessContext
 ) -> FunctionOperation:
     """Build the operation that calls a function with a payload."""
-    return FunctionOperation(function.command, payload, process_context, 0, function)
+    return FunctionOperation(function.command, payload, process_context, 0, function=function)
 
 
 def load_function(handler: Handler, folder: str) -> FunctionRef:

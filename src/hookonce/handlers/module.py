@@ -14,6 +14,7 @@ from hookonce.base.jsontext import dump
 from hookonce.base.spawn import close_fds, open_pipes, spawn
 from hookonce.handlers.environment import installed_environment
 from hookonce.handlers.operation import FailedStart, OperationHandle, OperationResult, ResultCallback
+from hookonce.handlers.supervise.hook_results import parse_result
 from hookonce.handlers.supervise.watchdog import Watchdog, forked_watchdog
 from hookonce.model import Object
 from hookonce.modules.protocol.descriptor import Descriptor, descriptor_key
@@ -68,7 +69,7 @@ class ModuleChannel:
         env = {"LANG": os.environ.get("LANG", "C.UTF-8")} | installed_environment()
         self._watchdog: Watchdog | None
         try:
-            start = forked_watchdog(lambda: spawn(command, child_fds, cwd=folder, env=env), child_fds)
+            start = forked_watchdog(lambda _: spawn(command, child_fds, cwd=folder, env=env), child_fds)
             self._watchdog = Watchdog(start)
         except (OSError, ValueError):
             close_fds(self._stdin_fd, self._stdout_fd, self._stderr_fd)
@@ -178,11 +179,11 @@ class ModuleChannel:
 
     def _handle_exit(self, fd: int) -> None:
         status = None if self._watchdog is None else self._read(self._watchdog.status_fd)
-        exit_text = (status or b"").decode(errors="replace")
+        result = parse_result(status or b"") or OperationResult(failure="it ended with code ?")
         if not self._is_closed:
             self._read_stderr(fd)
         self._close(has_ended=True)
-        ending = exit_text if exit_text.startswith("not started") else f"it ended with code {exit_text or '?'}"
+        ending = result.failure or f"it ended with code {result.code}"
         self.end(f"unreachable: {ending}{self._log.last_words()}")
 
     def retire(self, grace: float, on_end: Callable[[], object] = bool) -> None:

@@ -66,8 +66,8 @@ def limit_memory() -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (soft_limit, hard))
 
 
-def run_and_exit(work: Callable[[], object]) -> NoReturn:
-    """Run a function and exit at once, without waiting for its threads."""
+def run_and_exit(work: Callable[[], object], before_exit: Callable[[int], object] = bool) -> NoReturn:
+    """Run a function, tell its exit code, and exit at once, without waiting for its threads."""
     code = 1
     try:
         work()
@@ -85,4 +85,6 @@ def run_and_exit(work: Callable[[], object]) -> NoReturn:
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError, ValueError):
                 stream.flush()
+        with suppress(Exception):
+            before_exit(code)
         os._exit(code)

@@ -16,7 +16,7 @@ def main(search_paths: str, file: str, digest: str, name: str = "") -> int:
     if name == _SERVER_FLAG:
         from hookonce.sdk.worker_server import WorkerServer
 
-        return WorkerServer(file, digest).serve()
+        os._exit(WorkerServer(file, digest).serve())  # threads that the file has started hold up nobody
     from hookonce.sdk.function_runner import run_once
 
     return run_once(file, digest, name or None)

@@ -19,9 +19,10 @@ from typing import Any, NoReturn
 from msgspec import msgpack
 
 from hookonce.base.spawn import close_inherited_fds, fork, write_all
-from hookonce.handlers.supervise.watchdog import adopt_orphans, child_pids
+from hookonce.handlers.supervise.hook_results import ClaimHolder, HookClaim, encode_result
+from hookonce.handlers.supervise.watchdog import MAX_OUTPUT_BYTES, adopt_orphans, child_pids
 from hookonce.handlers.workers.client import CONTROL_SOCKET_TYPE
-from hookonce.handlers.workers.protocol import MAX_STDERR_BYTES, encode_frame, receive_request
+from hookonce.handlers.workers.protocol import MAX_STDERR_BYTES, receive_request
 from hookonce.sdk.function_runner import answer_event, limit_memory, load_checked, run_and_exit
 
 _MAX_PACKET_BYTES = 1 << 16
@@ -53,16 +54,21 @@ class WorkerServer:
         os.set_blocking(write_fd, False)
         signal.set_wakeup_fd(write_fd, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
-        while True:
-            ready_fds, _, _ = select([self._control.fileno(), read_fd], [], [])
+        control_fds = [self._control.fileno()]
+        while control_fds or self._workers:  # calls that have begun are heard out when the client was killed
+            ready_fds, _, _ = select([*control_fds, read_fd], [], [])
             if read_fd in ready_fds:
                 os.read(read_fd, 512)
                 self._reap_workers()
             if self._control.fileno() in ready_fds and not self._handle_message(module):
-                return 0
+                control_fds.clear()
+        return 0
 
     def _handle_message(self, module: ModuleType) -> bool:
-        packet = self._control.recv(_MAX_PACKET_BYTES)
+        try:
+            packet = self._control.recv(_MAX_PACKET_BYTES)
+        except ConnectionError:
+            return False
         if not packet:
             return False
         message, *arguments = msgpack.decode(packet)
@@ -83,9 +89,14 @@ class WorkerServer:
                 self._run_worker(module, worker_end.fileno(), stderr_fd)
             self._workers[pid] = (self._last_number, stderr_fd)
             packet = msgpack.encode(("ready", self._last_number))
-            socket.send_fds(self._control, [packet], [server_end.fileno()])
+            with suppress(OSError):  # a client that was killed orders nothing any more
+                socket.send_fds(self._control, [packet], [server_end.fileno()])
 
     def _run_worker(self, module: ModuleType, fd: int, stderr_fd: int) -> NoReturn:
+        """Whole life of a worker: its result goes to the client and, if that is killed, into the claim file."""
+        answers: list[bytes] = []
+        holders: list[ClaimHolder] = []
+
         def work() -> None:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -96,10 +107,26 @@ class WorkerServer:
             adopt_orphans()
             limit_memory()
             request = receive_request(fd)
+            if request.claim is not None:
+                signal.setitimer(signal.ITIMER_REAL, 2 * request.timeout_s + 1)  # later than anybody waits
+                holders.append(ClaimHolder(HookClaim(*request.claim), fd))
+                if not holders[0].begin():
+                    raise SystemExit(0)
             request.apply()
-            write_all(fd, encode_frame(answer_event(module, request.name, request.payload)))
+            answers.append(answer_event(module, request.name, request.payload)[:MAX_OUTPUT_BYTES])
 
-        run_and_exit(work)
+        def report(code: int) -> None:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            stderr = b""
+            with suppress(OSError):  # the function may have closed it
+                stderr = os.pread(2, MAX_STDERR_BYTES, 0)
+            result = encode_result(str(code), b"".join(answers), stderr)
+            with suppress(OSError):
+                write_all(fd, result)
+            for holder in holders:
+                holder.keep(result)
+
+        run_and_exit(work, report)
 
     def _reap_workers(self) -> None:
         """Report workers that have exited, and kill what they left running."""

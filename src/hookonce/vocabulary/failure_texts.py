@@ -10,6 +10,7 @@ _OWN_SENTENCE = re.compile(
     r"|exit code \d{1,3}(?: of a hook that may not block)?"
     r"|ended by signal \d{1,3}"
     r"|its watchdog was killed"
+    r"|whoever ran it was killed"
     r"|it has ended without an answer"
     r"|the answer is no answer"
     r"|the call ended without a word"

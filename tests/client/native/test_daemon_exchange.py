@@ -207,7 +207,7 @@ def test_hooks_that_have_begun_are_claimed_for_the_daemon_before_python_answers(
 
     assert COLD == world.run("x")
     claim = world.house() / "calls" / world.fields()[2].decode()
-    assert {"done": False, "pid": os.getpid()} == json.loads(claim.read_text())
+    assert {"done": False, "pid": os.getpid(), "keeps_results": True} == json.loads(claim.read_text())
     assert 0o600 == claim.stat().st_mode & 0o777
 
 

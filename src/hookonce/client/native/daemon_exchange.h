@@ -80,10 +80,10 @@ static void stop_listening(struct exchange *exchange) {
 
 // Who answers now must not run the hooks that have begun: they are the daemon's, which may yet save their answer.
 static void leave_claim(const struct exchange *exchange) {
-    char folder[sizeof runtime_dir + 16], name[64], claim[64];
+    char folder[sizeof runtime_dir + 16], name[64], claim[80];
     if (path_in(folder, sizeof folder, runtime_dir, "calls")) mkdir(folder, 0700);
     snprintf(name, sizeof name, "calls/%s", call_id);
-    int size = snprintf(claim, sizeof claim, "{\"done\":false,\"pid\":%d}", (int)daemon_pid);
+    int size = snprintf(claim, sizeof claim, "{\"done\":false,\"pid\":%d,\"keeps_results\":true}", (int)daemon_pid);
     int file = open_runtime_file(name, O_EXCL);
     int is_claimed = file >= 0 ? !write_all(file, claim, (size_t)size) : errno == EEXIST;
     if (!is_claimed) deliver(&exchange->ack, exchange->input.data);

@@ -26,7 +26,7 @@ int main(int argc, char **argv) {
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); // a disk quota ends no call
     signal(SIGCHLD, SIG_DFL); // whoever started us may ignore it, and then nobody's ending could be waited for
-    if (argc == 7 && !strcmp(argv[1], "--watch")) return run_watchdog(argv + 2);
+    if (argc == 11 && !strcmp(argv[1], "--watch")) return run_watchdog(argv + 2);
 
     agent = argc > 1 ? argv[1] : "";
     event = argc > 2 && argv[2][0] != '-' ? argv[2] : "";

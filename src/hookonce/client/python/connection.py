@@ -140,7 +140,7 @@ def _leave_claim(call: ClientCall, connection: _socket.socket) -> bool:
         return True
     except OSError:
         return False
-    write_best_effort(file, b'{"done":false,"pid":%d}' % pid)
+    write_best_effort(file, b'{"done":false,"pid":%d,"keeps_results":true}' % pid)
     os.close(file)
     return True
 

@@ -13,11 +13,11 @@ from msgspec import msgpack
 from msgspec.structs import replace
 
 from hookonce.base.event_loop import READ, WRITE, EventLoop
-from hookonce.base.spawn import spawn
-from hookonce.handlers.command import MAX_OUTPUT_BYTES
+from hookonce.base.spawn import close_fds, spawn
 from hookonce.handlers.operation import OperationResult, ResultCallback
 from hookonce.handlers.supervise import watchdog
-from hookonce.handlers.supervise.watchdog import Watchdog, forked_watchdog
+from hookonce.handlers.supervise.hook_results import FORGET, HookClaim, parse_result
+from hookonce.handlers.supervise.watchdog import Watchdog, WatchOptions, forked_watchdog
 from hookonce.handlers.workers import protocol
 
 _CHUNK_BYTES = 1 << 16
@@ -26,9 +26,11 @@ _CHUNK_BYTES = 1 << 16
 class WorkerCall:
     """One call of a function by a prefork worker: waits for a worker, then for its answer, up to its timeout."""
 
-    def __init__(self, loop: EventLoop, frame: bytes, timeout: float, on_result: ResultCallback) -> None:
+    def __init__(
+        self, loop: EventLoop, frame: bytes, timeout: float, on_result: ResultCallback, claim: HookClaim | None
+    ) -> None:
         """It is waiting; `on_cancel` is called when that was in vain."""
-        self._loop, self._on_result = loop, on_result
+        self._loop, self._on_result, self._claim = loop, on_result, claim
         self._unsent, self._received_bytes = memoryview(frame), bytearray()
         self._started_at, self._fd = monotonic(), -1
         self._timer = loop.call_at(self._started_at + timeout, self.cancel)
@@ -86,20 +88,32 @@ class WorkerCall:
             self._loop.remove_fd(self._fd)
             return False
         self._received_bytes += chunk
-        size, start = protocol.frame_size_of(self._received_bytes), protocol.SIZE_PREFIX_BYTES
-        if size is not None and len(self._received_bytes) - start >= size:
-            answer = bytes(self._received_bytes[start : start + min(size, MAX_OUTPUT_BYTES)])
-            self._finish(OperationResult(code=0, stdout=answer))
+        result = parse_result(self._received_bytes)
+        if result is not None:
+            self._finish(result, is_kept=True)
         return not self.is_over
 
-    def _finish(self, result: OperationResult) -> None:
+    def _finish(self, result: OperationResult, *, is_kept: bool = False) -> None:
         self.is_over = True
         self._timer.cancel()
-        if self._fd >= 0:
-            self._loop.remove_fd(self._fd)
-            os.close(self._fd)
-            self._fd = -1
+        fd, self._fd, claim = self._fd, -1, self._claim
+        if fd >= 0:
+            self._loop.remove_fd(fd)
+        if claim is None:
+            close_fds(fd)
+        else:  # the worker keeps what it has told until the call was answered; what it has not told is kept here
+            if not is_kept:
+                claim.save(result.failure or str(result.code))
+            claim.on_release.append(lambda: _release_worker(fd, claim))
         self._on_result(replace(result, duration=monotonic() - self._started_at))
+
+
+def _release_worker(fd: int, claim: HookClaim) -> None:
+    if fd >= 0:
+        with suppress(OSError):
+            os.write(fd, FORGET)
+        os.close(fd)
+    claim.remove()
 
 
 # Packets stay apart on both.
@@ -107,6 +121,7 @@ CONTROL_SOCKET_TYPE = socket.SOCK_SEQPACKET if sys.platform == "linux" else sock
 _MAX_CALLS_PER_FILE = 64  # calls of one file; more wait for their turn
 _MAX_PACKET_BYTES = protocol.MAX_STDERR_BYTES + 4096  # notes, and words
 _EXIT_GRACE_S = 0.15  # seconds for the end of what was killed
+_ORPHAN_LIMIT_S = 600.0  # seconds in which calls that have begun may end after we were killed
 _EXIT_MESSAGE = "the process that had its file loaded has ended"
 
 
@@ -138,10 +153,18 @@ class WorkerClient:
         """Whether no call is pending or running."""
         return not self._waiting and not self._running_calls
 
-    def call(self, request: protocol.WorkerRequest, timeout: float, on_result: ResultCallback) -> WorkerCall:
+    def call(
+        self,
+        request: protocol.WorkerRequest,
+        timeout: float,
+        on_result: ResultCallback,
+        claim: HookClaim | None = None,
+    ) -> WorkerCall:
         """Call the function in a worker; `on_result` is called once."""
         self.last_call_at = monotonic()
-        call = WorkerCall(self._loop, protocol.encode_frame(msgpack.encode(request)), timeout, on_result)
+        if claim is not None:
+            request = replace(request, claim=(claim.path, claim.client_pid), timeout_s=timeout)
+        call = WorkerCall(self._loop, protocol.encode_frame(msgpack.encode(request)), timeout, on_result, claim)
         call.on_cancel = self._cancel_call
         self._waiting.append(call)
         self._assign_calls()
@@ -181,6 +204,8 @@ class WorkerClient:
                 packet, fds, *_flags = socket.recv_fds(self._control, _MAX_PACKET_BYTES, 1)
             except BlockingIOError:
                 return
+            except ConnectionResetError:  # it has ended with unread orders; its own words come after this error
+                continue
             except OSError:
                 packet, fds = b"", []
             if not packet:
@@ -243,13 +268,13 @@ def _server_watchdog(command: str, control: int) -> Callable[[int, int], int]:
 
     def begin(hangup_fd: int, status_fd: int) -> int:
         devnull = os.open(os.devnull, os.O_RDWR)
-        pipes, line = [control, devnull, devnull], f"exec {command}"
+        pipes, line, options = [control, devnull, devnull], f"exec {command}", WatchOptions(limit_s=_ORPHAN_LIMIT_S)
         env = {name: value for name in ("HOME", "PATH", "LANG") if (value := os.environ.get(name)) is not None}
         try:
             if watchdog.find_native_watchdog() is None:
-                start = forked_watchdog(lambda: spawn(line, pipes, cwd="/", env=env), set(pipes))
+                start = forked_watchdog(lambda _: spawn(line, pipes, cwd="/", env=env), set(pipes), options)
             else:
-                start = watchdog.native_watchdog(["-", "/", line], env, pipes)
+                start = watchdog.native_watchdog(["-", "/", line], env, pipes, options)
             return start(hangup_fd, status_fd)
         finally:
             os.close(devnull)

@@ -17,6 +17,8 @@ class WorkerRequest(Struct, frozen=True):
     cwd: str | None
     umask: int
     payload: bytes
+    claim: tuple[str, int] | None = None  # file and client's pid of the claim by which the result outlives the daemon
+    timeout_s: float = 0.0
 
     def apply(self) -> None:
         """Apply them to this process."""
