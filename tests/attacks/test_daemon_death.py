@@ -307,3 +307,23 @@ def test_a_watchdog_that_is_killed_with_the_daemon_is_a_failure_of_its_hook(warm
     reason = "the hook guard failed (whoever ran it was killed), and is there to be asked"
     assert refused(end, reason) if mode == "closed" else end == SILENT
     assert ["x"] == warm.lines("ran")
+
+
+@pytest.mark.parametrize("first", [0, 1], ids=["the first entry is asked again first", "the second entry is"])
+def test_a_call_through_two_entries_is_decided_once_all_the_same(warm, first):
+    """
+    The hook began for the first entry, while the second one waited.
+    """
+    warm.hooks(waits("guard"))
+    calls = [Call(warm)]
+    assert eventually(lambda: warm.lines("ran"), LONG)
+    calls.append(Call(warm, words=[*TOOL[:3], "claude-code/project"]))
+    assert eventually(lambda: warm.status()["under_way"] == 2, LONG)
+    os.kill(calls[1 - first].process.pid, signal.SIGSTOP)
+    kill_daemon(warm)
+    time.sleep(1)
+    os.kill(calls[1 - first].process.pid, signal.SIGCONT)
+    go(warm, "guard")
+
+    assert [True, True] == [refused(ending(call), "guard says no") for call in calls]
+    assert ["guard"] == warm.lines("ran")

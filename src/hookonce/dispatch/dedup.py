@@ -118,7 +118,8 @@ def _content_digest(event: Event) -> str:
 def join_call(event: Event, via: str, deadline: float, store: DedupStore) -> Generator[float, None, DedupEntry]:
     """Join the call: returns its entry when it is ours to decide, or once it is decided elsewhere.
 
-    If the process that decides is gone without a decision, the next one decides.
+    If the process that decides is gone without a decision, the next one decides; but if its hooks have begun, it is
+    whoever answers that very call in its place, and finds their results.
     """
     if event.type == _SESSION_START:
         _drop_session_ends(event, store)
@@ -184,16 +185,16 @@ def _add_event(entry: DedupEntry, event: Event, via: str) -> DedupEntry:
         entry = replace(entry, ids=entry.ids | {via: event.id})
     elif not _has_event(entry, event):
         entry = replace(entry, also=[*entry.also, event.id])
-    if entry.decided is None and _is_dead(entry.pid):
+    if entry.decided is None and _is_dead(entry.pid) and (entry.by == event.id or not _has_begun(entry.by)):
         entry = replace(entry, pid=os.getpid(), by=event.id)
     return entry
 
 
 def _is_stale(entry: DedupEntry, window_s: float) -> bool:
-    """A decision counts for a while; without one, only a living process does."""
+    """A decision counts for a while; without one, only a living process does, or one whose hooks have begun."""
     if entry.decided is not None or entry.event is not None:
         return time() - entry.time > window_s
-    return _is_dead(entry.pid)
+    return _is_dead(entry.pid) and not _has_begun(entry.by)
 
 
 def is_expired(entry: DedupEntry) -> bool:
@@ -208,6 +209,13 @@ def _is_dead(pid: int) -> bool:
         return isinstance(problem, ProcessLookupError)
     fields = read_proc_stat(pid) if pid else None
     return pid == _NO_PID or (fields is not None and fields[0] in "ZX")  # nobody may ever reap it
+
+
+def _has_begun(call_id: str) -> bool:
+    """Whether hooks of a call have claim files, which are gone when it was answered, or nobody waits for that."""
+    with suppress(OSError, NoRuntimeDirError):
+        return any(name.startswith(f"{call_id}.") for name in os.listdir(runtime_path("calls", "")))  # noqa: PTH208
+    return False
 
 
 def publish_decision(event: Event, call_decision: CallDecision, store: DedupStore) -> DedupEntry | None:
