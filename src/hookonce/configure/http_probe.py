@@ -1,6 +1,7 @@
 """HTTP probe: an event is posted to our own listener as an agent does it, to see that it answers."""
 
-from contextlib import closing
+from contextlib import closing, suppress
+from subprocess import TimeoutExpired
 from time import monotonic, sleep
 
 from hookonce.base import paths
@@ -48,7 +49,8 @@ def await_answer(address: HttpAddress) -> None:
     problem = None
     while monotonic() < deadline:
         if is_port_free(address.port):
-            run(command, TRIAL_PAYLOAD, timeout_s=_START_TIMEOUT_S)
+            with suppress(TimeoutExpired):  # nobody answers, as is told below
+                run(command, TRIAL_PAYLOAD, timeout_s=_START_TIMEOUT_S)
         problem = probe_listener(address)
         if problem is None:
             return
