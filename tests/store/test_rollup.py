@@ -323,5 +323,5 @@ def test_summaries_know_whole_days(span, days):
     with Writer() as writer:
         writer.append([build_entry(example(number, day)) for number, day in enumerate(DAYS)])
 
-    with closing(database.open_reader(database.database_file())) as connection:
+    with closing(database.open_reader()) as connection:
         assert days == sorted(load_event_counts(connection, RollupFilter(**span))["day"])

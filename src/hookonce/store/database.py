@@ -51,9 +51,9 @@ def connect_reader(path: Path | None = None) -> Connection:
     return connection
 
 
-def open_reader(path: Path | None = None) -> Connection:
+def open_reader() -> Connection:
     """A read-only connection of the current schema version; HookonceError if the file is no such database."""
-    database_path = path or database_file()
+    database_path = database_file()
     try:
         connection, version = _try_open(database_path)
     except sqlite3.DatabaseError as problem:
@@ -62,7 +62,14 @@ def open_reader(path: Path | None = None) -> Connection:
     if version == VERSION:
         return connection
     connection.close()
-    return _migrate_and_open(database_path) if version else _create_in_memory()  # somebody is about to make it
+    if not version:
+        return _create_in_memory()  # somebody is about to make it
+    try:
+        connect_writer().close()
+    except (sqlite3.Error, OSError) as problem:
+        message = f"{database_path} is of an older hookonce, and cannot be brought up to date: {problem}"
+        raise HookonceError(message) from None
+    return connect_reader(database_path)
 
 
 def _create_in_memory() -> Connection:
@@ -82,15 +89,6 @@ def _try_open(database_path: Path) -> tuple[Connection, int]:
     uri = f"{database_path.resolve().as_uri()}?mode=ro&immutable=1"
     connection = sqlite3.connect(uri, uri=True, isolation_level=None)
     return connection, read_version(connection)
-
-
-def _migrate_and_open(database_path: Path) -> Connection:
-    try:
-        connect_writer(database_path).close()
-    except (sqlite3.Error, OSError) as problem:
-        message = f"{database_path} is of an older hookonce, and cannot be brought up to date: {problem}"
-        raise HookonceError(message) from None
-    return connect_reader(database_path)
 
 
 def _is_idle(database_path: Path) -> bool:

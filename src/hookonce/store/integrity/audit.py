@@ -3,7 +3,6 @@
 import sqlite3
 from collections import deque
 from collections.abc import Iterator
-from pathlib import Path
 from sqlite3 import Connection
 from typing import Any
 
@@ -69,20 +68,20 @@ class Audit(Struct, frozen=True, kw_only=True):
 class _AuditRun:
     """State of one audit: trusted inputs and findings so far."""
 
-    def __init__(self, connection: Connection, head_path: Path | None, report_progress: ProgressCallback) -> None:
+    def __init__(self, connection: Connection, report_progress: ProgressCallback) -> None:
         self.connection, self.report_progress = connection, report_progress
         self.flaws: list[Flaw] = []
         self.notes = [f"{path} can be read or written by others" for path in keys.find_exposed_paths()]
         self.unlisted_flaws = self.row_count = self.erased_rows = self.last_signed_seq = self.seq = 0
         self.hash: bytes | None = chain.GENESIS_HASH
         self.removals: list[Tombstone] = []
-        self.noted_faults = write_guard.load_faults(head_path or head_file.head_file())
+        self.noted_faults = write_guard.load_faults(head_file.head_file())
         self.key = keys.load_mac_key() if keys.has_mac_key() else None
         # Read before the database is: whoever appends meanwhile must not look like somebody who cuts.
-        self.cut_heads = head_file.load_cuts(head_path) if self.key else []
+        self.cut_heads = head_file.load_cuts() if self.key else []
         self.noted_head: ChainHead | str | None = None
         try:
-            self.noted_head = head_file.read_head(head_path) if self.key else None
+            self.noted_head = head_file.read_head() if self.key else None
         except (ValueError, OSError) as problem:
             self.noted_head = str(problem)
 
@@ -98,13 +97,9 @@ class _AuditRun:
             self.flaws.append(Flaw(seq=self.seq + 1, what=f"from here on the database cannot be read: {problem}"))
 
 
-def verify(
-    connection: Connection,
-    head_path: Path | None = None,
-    report_progress: ProgressCallback = lambda _count, _total: None,
-) -> Audit:
+def verify(connection: Connection, report_progress: ProgressCallback = lambda _count, _total: None) -> Audit:
     """Audit the database; the keys and the head file are trusted."""
-    run = _AuditRun(connection, head_path, report_progress)
+    run = _AuditRun(connection, report_progress)
     text_factory = connection.text_factory
     connection.text_factory = lambda raw: raw.decode(errors="surrogateescape")
     connection.execute("BEGIN")

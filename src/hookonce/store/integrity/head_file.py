@@ -83,11 +83,11 @@ def _preserve_cut(head_path: Path, seq: int, line: bytes) -> None:
             cut_file.write(line)
 
 
-def load_cuts(path: Path | None = None) -> list[ChainHead]:
+def load_cuts() -> list[ChainHead]:
     """The chain heads that were found to be cut off."""
-    head_path, key = path or head_file(), keys.load_mac_key()
-    lines = (cut_file.read_bytes() for cut_file in sorted(head_path.parent.glob(f"{_CUT_PREFIX}*")))
-    return [head for line in lines if (head := _parse_line(line, key)) is not None]
+    key, cut_files = keys.load_mac_key(), sorted(head_file().parent.glob(f"{_CUT_PREFIX}*"))
+    heads = (_parse_line(cut_file.read_bytes(), key) for cut_file in cut_files)
+    return [head for head in heads if head is not None]
 
 
 def read_head(path: Path | None = None) -> ChainHead | None:

@@ -150,13 +150,12 @@ class QuarantineResult(Struct, frozen=True, kw_only=True):
     more: int
 
 
-def find_damage(path: Path | None = None) -> str | None:
+def find_damage() -> str | None:
     """What is wrong with the pages of the database; None if nothing is, or there is none."""
-    database_path = path or database.database_file()
-    if not database_path.exists():
+    if not database.database_file().exists():
         return None
     try:
-        with closing(database.connect_reader(database_path)) as connection:
+        with closing(database.connect_reader()) as connection:
             check_result = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
             connection.execute("SELECT seq, hash, count FROM head").fetchall()
     except sqlite3.OperationalError as problem:

@@ -19,13 +19,11 @@ _MIN_ID_PREFIX_CHARS = 8  # characters of an id that stand for all of it, where 
 ProblemCallback = Callable[[str], None]
 
 
-def latest_records(
-    limit: int = MAX_LATEST_RECORDS, report_problem: ProblemCallback = lambda _: None
-) -> Iterator[Stored]:
+def latest_records(report_problem: ProblemCallback = lambda _: None) -> Iterator[Stored]:
     """The newest records of the store and all of the spool, oldest first, each once; see `_query_both`."""
+    filters = (RecordFilter(outcome="deny", last=MAX_LATEST_RECORDS // 10), RecordFilter(last=MAX_LATEST_RECORDS))
 
     def query(connection: Connection) -> list[Stored]:
-        filters = (RecordFilter(outcome="deny", last=limit // 10), RecordFilter(last=limit))
         return [record for one in filters for record in find_records(connection, one)]
 
     records_by_id = {record.event.id: record for record in _query_both(query, report_problem)}
