@@ -59,8 +59,7 @@ def classify_event(event: Event) -> list[OcsfSubject]:
     if kind in _ERROR_TYPES:
         return [OcsfSubject(ERROR_CLASS, _GENERAL_ERROR, None, {})]
     if kind in _MODEL_TYPES:
-        service = event.model and provider_of(event.model)
-        return [_api_subject("chat", service, event.id, None)]
+        return [_api_subject("chat", event.model and provider_of(event.model), event.id, None)]
     return [OcsfSubject(BASE_CLASS, OTHER_ACTIVITY, kind, {})]
 
 
@@ -74,8 +73,7 @@ def _classify_tool(event: Event, tool: Tool) -> list[OcsfSubject]:
     if tool.name == "web_fetch" and (page := _http_objects(tool.input.get("url"))):
         return [OcsfSubject(HTTP_CLASS, _GET, None, page)]
     if tool.name == "web_search" and type(query := tool.input.get("query")) is str:
-        resource = {"name": query, "type": "search query"}
-        objects = {"web_resources": [resource], "src_endpoint": {"hostname": HOSTNAME}}
+        objects = {"web_resources": [{"name": query, "type": "search query"}], "src_endpoint": {"hostname": HOSTNAME}}
         return [OcsfSubject(WEB_CLASS, _SEARCH, None, objects)]
     operation = tool.name.partition("/")[2] or tool.native
     return [_api_subject(operation, tool.mcp_server, tool.call_id or event.id, tool.input)]

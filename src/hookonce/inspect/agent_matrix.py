@@ -147,8 +147,7 @@ def build_sheet(
     rows = [row if proof is None else _mark_proof(row, proof) for row in build_rows(agent)]
     certificate = None
     if proof is not None:
-        claims = list(proof.failed_claims)
-        certificate = AgentCertificate(version=proof.version, date=proof.date, contradicted=claims)
+        certificate = AgentCertificate(version=proof.version, date=proof.date, contradicted=list(proof.failed_claims))
     fields = {
         "certificate": certificate,
         "writes_payloads": agent.encodes,

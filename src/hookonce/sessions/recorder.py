@@ -184,8 +184,7 @@ class Recorder:
     def _replay_session(self, key: SessionKey) -> SessionState:
         agent, session = key
         connection = self.writer.connection
-        query = RecordFilter(agent=agent, session=session, last=_MAX_REPLAY_RECORDS)
-        records = list(find_records(connection, query))
+        records = list(find_records(connection, RecordFilter(agent=agent, session=session, last=_MAX_REPLAY_RECORDS)))
         state = rebuild_state(records, self._reports_start)
         if session is None or len(records) < _MAX_REPLAY_RECORDS:
             return state

@@ -105,8 +105,7 @@ class Translation:
         if type(document) is not dict:
             raise HookonceError("expected a JSON object")
         if reader := source.readers.get(plan.profile):
-            event_id = self._ids.next(source.name, raw)
-            return self._write_documents(reader(document, event_id, received))
+            return self._write_documents(reader(document, self._ids.next(source.name, raw), received))
         return self._from_format(source, document)
 
     def _from_format(self, source: Format, document: Object) -> list[Object]:

@@ -207,8 +207,7 @@ def _split_groups(native: str, items: list[Object]) -> list[Object]:
 
 def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
     """The hooks of a configuration; what cannot be understood is a gap."""
-    events = as_dict(document.get("hooks"))
-    merged_events = {native: _merge_groups(native, items) for native, items in events.items()}
+    merged_events = {native: _merge_groups(native, items) for native, items in as_dict(document.get("hooks")).items()}
     hooks, gaps = groups.parse(agent, {"hooks": merged_events})
     gaps += misplaced_hook_gaps(agent, document)
     for hook in [hook for hook in hooks if hook.handler.command is None]:
@@ -250,6 +249,5 @@ def _interpret_hook(agent: Agent, hook: Hook) -> Hook:
         command = unwrap_shell(hook.handler.command or "")
         if command == hook.handler.command != wrap_in_shell(command):
             placement["direct"] = True
-    handler = replace(hook.handler, command=command)
-    native_hook = replace(hook, event=event, matcher=matcher or None, handler=handler)
+    native_hook = replace(hook, event=event, matcher=matcher or None, handler=replace(hook.handler, command=command))
     return with_provider_data(agent, native_hook, keys, placement)

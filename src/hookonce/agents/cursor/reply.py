@@ -101,8 +101,7 @@ def _normalize_fields(event_fields: tuple[str, ...], raw_fields: Object) -> Obje
 
 def _build_decision(native: str, fields: Object) -> Decision:
     """The user's message is the reason, unless the model gets another one."""
-    message_keys = ("user_message", "agent_message", "followup_message")
-    user_message, agent_message, next_prompt = map(fields.get, message_keys)
+    user_message, agent_message, next_prompt = map(fields.get, ("user_message", "agent_message", "followup_message"))
     outcome: Outcome | None = _PERMISSION_OUTCOMES.get(fields.get("permission"))
     if fields.get("continue") is False or next_prompt:
         outcome = "deny"

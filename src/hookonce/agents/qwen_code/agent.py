@@ -44,8 +44,7 @@ def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
     if not native.startswith("mcp__"):
         return None
     match = _HASH_SUFFIX_PATTERN.fullmatch(native)
-    name = match[1] if match else native
-    return tool_calls.split_mcp_name(name, "mcp__", "__") or ("?", native[5:])
+    return tool_calls.split_mcp_name(match[1] if match else native, "mcp__", "__") or ("?", native[5:])
 
 
 def _mcp_name(server: str, tool: str) -> str:

@@ -25,8 +25,7 @@ def run(options: Namespace) -> None:
         _run_stop(options)
         return
     status = control.start_daemon() if options.verb == "start" else control.query_status()
-    document = {"running": status is not None, **(status or {})}
-    print_result(options, document, lambda _: print(format_status(status)))
+    print_result(options, {"running": status is not None, **(status or {})}, lambda _: print(format_status(status)))
 
 
 def _run_stop(options: Namespace) -> None:

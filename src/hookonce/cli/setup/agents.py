@@ -239,8 +239,7 @@ def _print_agent(sheet: AgentSheet) -> None:
     _print_rows(("event", "canonical", "proof", "what an answer can do, and more"), points)
     _print_lines(install_notes(sheet.points))
     _print_names(sheet)
-    quirks = (f"- {quirk}" for quirk in sheet.quirks)
-    print("", *quirks, "", *POWER_LEGEND, PROOF_LEGEND, *PROOF_NOTES, sep="\n")
+    print("", *(f"- {quirk}" for quirk in sheet.quirks), "", *POWER_LEGEND, PROOF_LEGEND, *PROOF_NOTES, sep="\n")
 
 
 def _print_names(sheet: AgentSheet) -> None:

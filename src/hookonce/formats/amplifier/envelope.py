@@ -159,8 +159,7 @@ def _artifact_events(event: Event) -> list[Event]:
     content = event.tool.input.get("content") if event.tool is not None else None
     if type(content) is not str or len(files) != 1:
         return files
-    size = len(content.encode("utf-8", "surrogatepass"))
-    return [replace(files[0], data=files[0].data | {"bytes": size})]
+    return [replace(files[0], data=files[0].data | {"bytes": len(content.encode("utf-8", "surrogatepass"))})]
 
 
 def _document(event: Event) -> Object:

@@ -143,8 +143,7 @@ def try_denied_stop(bench: Bench) -> Claim:
     """A hook keeps an agent from stopping, with the reason, up to the limit."""
     if not _has_capability(bench, "agent_stop", "retry"):
         return Claim("stop", "unreachable", "the agent lets no hook keep it from stopping")
-    answer = {"decision": "deny", "reason": _STOP_REASON}
-    run = _play_with_rule(bench, "talk", {"event": "agent_stop", "say": answer})
+    run = _play_with_rule(bench, "talk", {"event": "agent_stop", "say": {"decision": "deny", "reason": _STOP_REASON}})
     count, is_reason_sent = len(events_of_type(run, "agent_stop")), is_text_sent(run, _STOP_REASON)
     reason_text = f"{'with' if is_reason_sent else 'without'} the reason"
     evidence = f"asked {count} times, went on {reason_text}; {describe_end(run)}"

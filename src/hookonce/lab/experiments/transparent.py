@@ -24,8 +24,7 @@ def try_transparency(bench: Bench) -> Claim:
     difference = _find_difference(bare_run, hooked_run)
     count = len(find_conversations(hooked_run))
     sameness = f"{len(hooked_run.files)} files, exit code {hooked_run.code} and {count} requests"
-    evidence = difference or f"{sameness} are the same without it"
-    return judge_claim("transparent", evidence, holds=difference is None)
+    return judge_claim("transparent", difference or f"{sameness} are the same without it", holds=difference is None)
 
 
 def _find_difference(bare_run: AgentRun, hooked_run: AgentRun) -> str | None:

@@ -50,8 +50,7 @@ def find_in_cache(driver: Driver, version: str | None = None) -> AgentProgram | 
     program = next(modules.glob(driver.program.format(platform=npm_platform())), None)
     if program is None:
         return None
-    node = _node_of(driver)
-    return AgentProgram(agent=driver.agent, version=version, program=program, node=node, origin="cache")
+    return AgentProgram(agent=driver.agent, version=version, program=program, node=_node_of(driver), origin="cache")
 
 
 def find_on_machine(driver: Driver) -> AgentProgram | None:

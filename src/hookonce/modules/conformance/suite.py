@@ -63,8 +63,7 @@ class ConformanceSubject(Struct, kw_only=True):
 
 def check_health(subject: ConformanceSubject) -> None:
     """Health is answered with status ok."""
-    document = subject.ask("health", {}, min(messages.HEALTH_TIMEOUT_S, subject.timeout))
-    status_document = _unwrap(document)
+    status_document = _unwrap(subject.ask("health", {}, min(messages.HEALTH_TIMEOUT_S, subject.timeout)))
     if status_document.get("status") != "ok":
         raise ConformanceFailure(f"its status is not ok but {status_document.get('status')!r}")
 

@@ -222,8 +222,7 @@ def _end_call(calls: OpenCalls, event: Event) -> tuple[OpenCalls, CallChange]:
     for table_name in ("open", "refused_calls"):
         call, remaining = pop_oldest(getattr(calls, table_name), name)
         if call is not None:
-            change = CallChange(ended_call=call, is_guess=call_id is None)
-            return replace(calls, **{table_name: remaining}), change
+            return replace(calls, **{table_name: remaining}), CallChange(ended_call=call, is_guess=call_id is None)
     return calls, CallChange()
 
 

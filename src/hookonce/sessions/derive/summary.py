@@ -138,8 +138,7 @@ def summarize_session(records: Iterable[Record]) -> tuple[SessionAggregate, list
         session, finished_calls = update_session(session, record)
         items += finished_calls
     items += [_unfinished_call(call) for calls in session.open_calls.open.values() for call in calls]
-    calls_by_id = {call.id: call for call in items}
-    return session, sorted(calls_by_id.values(), key=lambda call: (call.started, call.id))
+    return session, sorted({call.id: call for call in items}.values(), key=lambda call: (call.started, call.id))
 
 
 def _find_end(session: SessionAggregate, event: Event) -> SessionEnd | None:
