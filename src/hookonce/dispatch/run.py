@@ -115,6 +115,7 @@ def _apply_new_output(decision: Decision, event: Event) -> Event:
 
 
 _DETACHED_EVENT = "session_end"  # an agent that ends does not wait: nothing important is left to that moment
+_REMOTE_TYPES = frozenset({"http", "module"})  # the variables of a call are for their headers alone
 _NO_RESULT = HandlerResult(result=OperationResult(), decision=None)  # of a hook that did not run
 _MAX_LOG_BYTES = 4096  # bytes of what a failed hook has said
 
@@ -182,7 +183,7 @@ def _hook_world(selection: SelectedHook, event: Event, caller: CallerContext) ->
     Variables of another agent than the one that calls, which the hook was written for, are never the caller's.
     """
     hook, handler = selection.hook, selection.hook.handler
-    keeps_callers = hook.environment == "caller" and hook.on_failure != "closed"
+    keeps_callers = handler.type in _REMOTE_TYPES or (hook.environment == "caller" and hook.on_failure != "closed")
     env = compose_environment(caller.environment, keeps_callers=keeps_callers or caller.is_test)
     if variables := dialect_variables(hook.dialect or CANONICAL_DIALECT, event, caller.cwd):
         known_names = agents.load(event.agent).variables if event.agent in agents.AGENTS else {}

@@ -48,9 +48,10 @@ def test_a_server_and_a_model_decide(asked, there):
     With headers and the key from the environment of whoever calls.
     """
     home, call = asked
-    home.hooks(hook({"type": "http", "url": there.url("/deny"), "headers": {"X-Home": "$HOME"}, "allowed_env": ["HOME"]}))
+    home.env["NPM_TOKEN"] = home.cold_env["NPM_TOKEN"] = "t-1"  # also of those that no program gets
+    home.hooks(hook({"type": "http", "url": there.url("/deny"), "headers": {"X-Token": "$NPM_TOKEN"}, "allowed_env": ["NPM_TOKEN"]}))
     assert refused(call(), "the server says no")
-    assert str(home.home) == there.heard[-1][2]["x-home"]
+    assert "t-1" == there.heard[-1][2]["x-token"]
 
     config = home.home / ".config" / "hookonce" / "config.toml"
     config.write_text(f'[models]\nendpoint = "{there.url("/model")}"\nmodel = "small"\nkey_env = "KEY"\n', encoding="utf-8")
