@@ -253,16 +253,17 @@ def test_a_depth_that_a_repository_sets_counts_for_nothing(home):
     assert "1" == agents.load("claude-code").read_reply("PreToolUse", said).reason
 
 
-def test_what_asks_a_model_does_not_run_below_a_hook(home, monkeypatch):
+@pytest.mark.parametrize(("mode", "outcome"), [("open", None), ("closed", "deny")])
+def test_what_asks_a_model_does_not_run_below_a_hook(home, monkeypatch, mode, outcome):
     """
-    It is left out there, by name; it is no failure.
+    It is left out there, by name; which is no failure, unless it must be asked.
     """
-    manifest(home, "", handler={"type": "prompt", "prompt": "is this fine?"}, on_failure="closed")
+    manifest(home, "", handler={"type": "prompt", "prompt": "is this fine?"}, on_failure=mode)
     monkeypatch.setattr("hookonce.base.process_info.nesting_depth", lambda *_: 1)
 
     heard = told(CLAUDE, "claude-code", "PreToolUse")
 
-    assert heard.outcome is None
+    assert outcome == heard.outcome
     assert "does not run below another hook" in " ".join(gap.note or "" for gap in next(spool_files.load_records()).gaps)
 
 

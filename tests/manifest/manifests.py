@@ -67,7 +67,9 @@ USUAL = ["before_tool_execute", "after_tool_execute", "before_prompt", "session_
 
 def _with_failure_mode(hook, mode):
     """A hook may fail closed only if it can refuse."""
-    return hook | ({} if mode is None or (mode == "closed" and hook.get("blocking") is not True) else {"on_failure": mode})
+    handler = hook["handler"]
+    can_refuse = hook.get("blocking") is True and not handler.get("async") and handler.get("timeout_action") != "warn"
+    return hook | ({} if mode is None or (mode == "closed" and not can_refuse) else {"on_failure": mode})
 
 
 hooks = st.builds(

@@ -11,7 +11,7 @@ from hookonce import agents, formats
 from hookonce.agents import decode
 from hookonce.base.json_stream import TOO_DEEP, StreamLine, duplicate_keys, parse_json
 from hookonce.diagnose.checks.handlers import manifest_obstacles, missing_scripts
-from hookonce.diagnose.checks.manifest import event_problems, unknown_words
+from hookonce.diagnose.checks.manifest import closed_problems, event_problems, unknown_words
 from hookonce.dispatch.identification import identify, payload_event
 from hookonce.errors import HookonceError, PayloadError
 from hookonce.formats.schema import FormatCheck, validate_document
@@ -200,7 +200,7 @@ def _check_manifest(document: Any, _: bool) -> tuple[list[Problem], list[Problem
     problems, warnings = find_problems(document)
     event_warnings = dict(event_problems(document))  # they say more than that the name is not canonical
     others = [warning for warning in warnings if warning[0] not in event_warnings]
-    return problems, [*others, *event_warnings.items(), *unknown_words(document)]
+    return [*problems, *closed_problems(document)], [*others, *event_warnings.items(), *unknown_words(document)]
 
 
 DOCUMENT_CHECKS: dict[str, FormatCheck] = {name: partial(_check_format, name) for name in formats.FORMATS} | {

@@ -98,8 +98,13 @@ def _required_fields(agent: Agent, event: Event) -> Object:
     )
 
 
-def decode_output(dialect: str, event: Event, run_result: OperationResult) -> Decision | None:
-    """Decode a hook's answer into a decision; None if it is no answer."""
+def decode_output(
+    dialect: str, event: Event, run_result: OperationResult, *, must_answer: bool = False
+) -> Decision | None:
+    """Decode a hook's answer into a decision; None if it is no answer.
+
+    For a hook that must answer, text where its agent reads a decision in JSON is none, though the agent goes on.
+    """
     text = run_result.stdout.decode(errors="replace")
     if not is_agent_dialect(dialect):  # who reads events in a format only looks on
         return parse_hif_output(text) if dialect == CANONICAL_DIALECT else Decision()
@@ -110,9 +115,25 @@ def decode_output(dialect: str, event: Event, run_result: OperationResult) -> De
     decision = agent.read_reply(
         native, Reply(stdout=text, stderr=run_result.stderr.decode(errors="replace"), code=run_result.code)
     )
+    if must_answer and decision is not None and decision.outcome is None and _is_garbage(agent, native, text, decision):
+        return None
     if decision is None or decision.updated_input is None or event.tool is None:
         return decision
     return replace(decision, updated_input=_canonical_input(agent, native, event, decision.updated_input))
+
+
+def _is_garbage(agent: Agent, native: str, text: str, decision: Decision) -> bool:
+    """Whether a text is neither JSON nor the context that an agent takes it for, at a point where JSON refuses."""
+    text = text.strip().lstrip("\ufeff").strip()
+    is_context = decision.context is not None and text[:1] not in {"{", "["}
+    if not text or is_context or agent.reply is None or "prevent" not in point_of(agent, native).capabilities:
+        return False
+    try:
+        return type(load(text)) is not dict
+    except (ValueError, RecursionError):
+        return bool(
+            agent.reply(native, Decision(outcome="deny", reason="-"), None).stdout
+        )  # else its stdout is nobody's
 
 
 def _canonical_input(agent: Agent, native: str, event: Event, native_input: Object) -> Object | None:

@@ -212,8 +212,11 @@ def _run_hook(
         handler_result, hook_verdict, gaps = yield from _run_handler(selection, command, event, caller, deadline)
         decision, event, rewrite_gaps = apply_rewrite(hook_verdict.decision, event)
     except (HookSkippedError, DialectEventError) as skip_error:
-        handler_result, hook_verdict, gaps = _NO_RESULT, Verdict(Decision()), [_handler_gap(str(skip_error))]
-        decision, rewrite_gaps = hook_verdict.decision, []
+        handler_result, gaps, rewrite_gaps = _NO_RESULT, [_handler_gap(str(skip_error))], []
+        must_be_asked = hook.blocking and hook.on_failure == "closed"
+        skip_result = OperationResult(failure=f"not asked: {skip_error}")
+        hook_verdict = verdict(hook, skip_result, None, Rights()) if must_be_asked else Verdict(Decision())
+        decision = hook_verdict.decision
     except Exception as problem:  # noqa: BLE001  nothing that one hook does may hide what another says
         handler_result = HandlerResult(
             result=OperationResult(failure=f"not started: {log.safe_message(problem)}"), decision=None

@@ -76,6 +76,11 @@ def _hook_problems(hook: Any, path: str) -> Iterator[Problem]:
         yield f"{path}.environment", "whoever sets the caller's PATH chooses what the hook runs, which closed forbids"
     handler = hook.get("handler")
     yield from _handler_problems(handler, f"{path}.handler")
+    if hook.get("on_failure") == "closed" and type(handler) is dict:
+        if handler.get("async") is True:
+            yield f"{path}.handler.async", "nobody waits for it, so that it can never refuse, as closed has it"
+        if handler.get("timeout_action") == "warn":
+            yield f"{path}.handler.timeout_action", "a hook that is late goes on with warn, and refuses with closed"
     kind = handler.get("type") if type(handler) is dict else None
     if kind in ("function", "module") and hook.get("dialect") not in {None, "canonical"}:
         events = "canonical events" if kind == "function" else "Amplifier events"

@@ -103,16 +103,21 @@ def build_schema() -> Object:
     }
 
 
+# What a fail-closed hook may say, so that it can refuse.
+_CLOSED_FIELDS: Object = {
+    "blocking": {"const": True},
+    "environment": {"enum": ["installation", None]},
+    "handler": {"properties": {"async": {"enum": [False, None]}, "timeout_action": {"enum": ["block", None]}}},
+}
+
+
 def _hook_schema() -> Object:
     event = {"type": "string", "minLength": 1, "description": "A canonical event."}
     properties = {"event": event, "matcher": _MATCHER_SCHEMA, "handler": {"$ref": "#/$defs/handler"}}
     properties |= {name: _field_schema(field) for name, field in HOOK_FIELDS.items()}
     return _object_schema(["event", "handler"], properties) | {
         "if": {"required": ["on_failure"], "properties": {"on_failure": {"const": "closed"}}},
-        "then": {
-            "required": ["blocking"],
-            "properties": {"blocking": {"const": True}, "environment": {"enum": ["installation", None]}},
-        },
+        "then": {"required": ["blocking"], "properties": _CLOSED_FIELDS},
     }
 
 

@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 from hookonce import agents
-from hookonce.agents import AGENTS, canonical_event_of, config_events
+from hookonce.agents import AGENTS, canonical_event_of, config_events, point_of
 from hookonce.base.invocation import CANONICAL_DIALECT
 from hookonce.formats import FORMATS
 from hookonce.manifest.schema import HANDLER_FIELDS, HOOK_FIELDS
@@ -60,9 +60,30 @@ def event_problems(document: Any) -> list[Problem]:
     return [(f"$.hooks[{index}].event", reason) for index, reason in enumerate(reasons) if reason is not None]
 
 
+def closed_problems(document: Any) -> Iterator[Problem]:
+    """Fail-closed hooks that can never refuse, with their paths: no agent lets anybody, or no tool is theirs."""
+    for index, hook in enumerate(_hooks_of(document)):
+        if type(hook) is not dict or hook.get("on_failure") != "closed":
+            continue
+        if hook.get("event") in {*_canonical_by_native().values()} - _refusable_events():
+            yield f"$.hooks[{index}].event", "no agent lets a hook refuse at this event, as closed has it"
+        if hook.get("matcher") == []:
+            yield f"$.hooks[{index}].matcher", "fits no tool, so that the hook can never refuse, as closed has it"
+
+
 def _hooks_of(document: Any) -> list[Any]:
     hooks = document.get("hooks") if type(document) is dict else None
     return hooks if type(hooks) is list else []
+
+
+@cache
+def _refusable_events() -> set[str]:
+    points = [(agent, native) for agent in agents.load_all() for native in config_events(agent)]
+    return {
+        canonical_event_of(agent, native)
+        for agent, native in points
+        if {"prevent", "retry", "stop"} & point_of(agent, native).capabilities
+    }
 
 
 @cache
