@@ -23,7 +23,7 @@ from hookonce.store import database
 from hookonce.store.integrity import keys
 from hookonce.store.writer import Writer
 from hookonce.trust import approvals
-from hookonce.trust.consent import list_proposals, trust_proposals
+from hookonce.trust.consent import list_proposals, propose_absence, trust_proposals
 from tests.attacks.terminal import shown
 from tests.cli import prefork
 from tests.cli.command import environment
@@ -212,6 +212,20 @@ def revoke(victim):
     return ["trust", "--revoke"], lambda: not any(one.is_current for one in list_proposals(victim.project))
 
 
+def absent(victim):
+    file = victim.project / ".hookonce" / "hooks.json"
+    file.write_text(json.dumps(closed(json.loads(file.read_text()))))
+    trust_proposals(victim.project, list_proposals(victim.project))
+    file.unlink()
+    return ["trust", "--absent"], lambda: propose_absence(victim.project).is_current
+
+
+def closed(manifest):
+    """A manifest all of whose hooks must be asked."""
+    hooks = [{**hook, "blocking": True, "on_failure": "closed"} for hook in manifest["hooks"]]
+    return {**manifest, "hooks": hooks}
+
+
 def uninstall(victim):
     victim.run("install", "claude-code")
     return ["uninstall", "claude-code"], lambda: json.loads(victim.settings.read_text()) == NATIVE
@@ -220,7 +234,7 @@ def uninstall(victim):
 CASES = {
     "adopt": adopt, "adopt (project)": adopt_project, "allow": allow, "audit keys --rotate": rotate, "audit set-aside": set_aside,
     "daemon stop": stop, "doctor --vouch": vouch, "events erase": erase, "install --http": http, "pause": pause, "purge": purge,
-    "restore": restore, "trust": trust, "trust --revoke": revoke, "uninstall": uninstall,
+    "restore": restore, "trust": trust, "trust --absent": absent, "trust --revoke": revoke, "uninstall": uninstall,
 }  # fmt: skip
 
 

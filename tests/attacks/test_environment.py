@@ -20,6 +20,7 @@ from hookonce.handlers.environment import (
 )
 from hookonce.manifest.load import ManifestError, load_manifest
 from hookonce.trust.consent import list_proposals
+from hookonce.trust.pin_store import revoke_pins
 from tests.daemon.conftest import hurried
 from tests.daemon.installed_home import TOOL, Home, command, payload, refused
 from tests.dispatch.pipeline_cases import goldens, recorded
@@ -141,6 +142,8 @@ def install_guard(home, scope):
             script.chmod(0o755)
             line = ".hookonce/guard.sh" if scope == "project" else shlex.quote(str(script))
             manifest.write_text(json.dumps({"spec": "hooks/1.0", "hooks": [command(line, on_failure="closed")]}))
+    with home.inside():
+        revoke_pins(home.where)  # else the one of the project must still be asked
     if scope == "project":
         home.trust()
 

@@ -221,6 +221,10 @@ def test_what_a_projects_policy_forbids_is_told_with_its_path(machine):
     """
     policy(machine, "project", disable_all_hooks=True)
     Project(machine / "p").ask()
+    assert ["project did not run: .hookonce/policy.json is not what was agreed to; hookonce trust shows it"] == notes()
+
+    Project(machine / "p").trust()
+    Project(machine / "p").ask()
     assert [f"project did not run: {machine}/p/.hookonce/policy.json turns all hooks off"] == notes()
 
 

@@ -88,6 +88,11 @@ def pause_path() -> Path:
     return _subpath(data_dir(), "paused-until")
 
 
+def pins_path() -> Path:
+    """The file of all trust pins."""
+    return _subpath(data_dir(), "trust.json")
+
+
 def make_private_dir(path: Path) -> None:
     """Make a folder of ours, and each missing one above it, for us alone: whatever the umask is."""
     for folder in reversed([folder for folder in (path, *path.parents) if not folder.is_dir()]):

@@ -9,6 +9,8 @@ MAGIC = b"HKO1"
 VERSION = b"1"
 MAX_FRAME_BYTES = 16 << 20  # bytes of a frame that a daemon takes
 ACK, ANSWER, COLD, BEGIN = 1, 2, 3, 4  # BEGIN: hooks run for this call, so nobody may run them again
+BLOCK_CODE = 2  # the exit code that says no to most agents
+UNWRITTEN_REASON = b"hookonce cannot write its answer, which may be a refusal\n"
 FIELD_COUNT = 10  # version, build, id, words, environment, directory, umask, stdin, namespaces, parent
 _HEADER_BYTES = len(MAGIC) + 4
 _REPLY_HEADER_BYTES = 1 + 8 + 1 + 4 + 4
@@ -64,8 +66,8 @@ def decode_replies(data: bytes) -> tuple[list[tuple[int, int, int, bytes, bytes]
     return complete_replies, data
 
 
-def write_best_effort(fd: int, data: bytes) -> None:
-    """Write everything, waiting for a slow reader; one that is gone is ignored."""
+def write_best_effort(fd: int, data: bytes) -> bool:
+    """Write everything, waiting for a slow reader; whether it could be, for a reader that is gone is ignored."""
     remaining = memoryview(data)
     while remaining:
         try:
@@ -77,4 +79,12 @@ def write_best_effort(fd: int, data: bytes) -> None:
             poller.register(fd, POLLOUT)
             poller.poll()
         except OSError:
-            return
+            return False
+    return True
+
+
+def write_reply(stderr_fd: int, code: int, stdout: bytes, stderr: bytes) -> int:
+    """Write a reply for its agent; the exit code, that of a refusal where more than silence cannot be written."""
+    is_lost = not write_best_effort(1, stdout) and not code and stdout != b"{}\n"
+    write_best_effort(stderr_fd, UNWRITTEN_REASON if is_lost else stderr)
+    return BLOCK_CODE if is_lost else code

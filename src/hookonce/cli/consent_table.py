@@ -17,6 +17,7 @@ NEEDS_PERSON = {
     "purge": "takes every hook of hookonce away, and the record",
     "restore": "puts an older configuration in the place of the one with our entries",
     "trust": "lets programs of a project run",
+    "trust --absent": "lets agents go on without hooks of a project that must be asked",
     "trust --revoke": "ends hooks of a project",
     "uninstall": "takes our entries out of agents' files",
 }

@@ -84,10 +84,9 @@ def _answer_call(call: _OneshotCall, call_id: str, environment: dict[str, str], 
             reply = dispatcher.answer_call(call.argv, raw, environment, call_id, call.started_at, run_operation)
     except BaseException as error:  # noqa: BLE001  the payload never came, or came too late
         reply = dispatcher.failure_reply(call.argv, raw or b"", context.oneshot_context(environment), error)
-    wire.write_best_effort(1, encode_reply(reply))
-    wire.write_best_effort(call.stderr, reply.stderr.encode(errors="replace"))
+    code = wire.write_reply(call.stderr, reply.code, encode_reply(reply), reply.stderr.encode(errors="replace"))
     _remove_claim(call_id)
-    return reply.code
+    return code
 
 
 def _remove_claim(call_id: str) -> None:
@@ -156,7 +155,7 @@ def _open_closed_stdio() -> None:
         try:
             os.fstat(fd)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # the lowest free number, which is this one
+            os.open(os.devnull, os.O_RDONLY if fd == 1 else os.O_RDWR)  # the lowest free number, which is this one
 
 
 class DeadlineGuard:

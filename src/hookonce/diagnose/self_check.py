@@ -19,6 +19,7 @@ from hookonce.diagnose.checks.manifest import event_problem
 from hookonce.diagnose.diagnosis import Diagnosis
 from hookonce.dispatch.pause import pause_end
 from hookonce.dispatch.run import call_budget_s
+from hookonce.dispatch.select import find_candidates
 from hookonce.errors import HookonceError
 from hookonce.handlers.environment import find_program
 from hookonce.manifest.discover import ManifestSource, find_sources, load_source
@@ -108,6 +109,7 @@ def check_callers(roots: ConfigRoots, callers: list[Agent]) -> Iterator[Diagnosi
 
 def check_manifests(project: Path, callers: list[Agent]) -> Iterator[Diagnosis]:
     """The manifests: those that cannot be read, hooks that are not trusted, and those that cannot run to their end."""
+    yield from _guard_findings(project)
     for source in find_sources(project):
         try:
             hooks = load_source(source).hooks
@@ -119,6 +121,13 @@ def check_manifests(project: Path, callers: list[Agent]) -> Iterator[Diagnosis]:
             where = f"{source.path}: the hook {hook.name or describe_handler(hook.handler)!r} on {hook.event}"
             for kind, reason in _hook_problems(hook, source, project, callers):
                 yield Diagnosis(kind=kind, message=f"{where} {reason}", path=str(source.path))
+
+
+def _guard_findings(project: Path) -> Iterator[Diagnosis]:
+    """Calls that are refused because hooks that were trusted once, and are closed, cannot be asked."""
+    reasons = [candidate.reason for candidate in find_candidates(project) if candidate.obstacle == "guard"]
+    for reason in dict.fromkeys(reasons):
+        yield Diagnosis(kind="refused", message=f"calls in {project} are refused: {reason}", path=str(project))
 
 
 def _hook_problems(

@@ -5,6 +5,7 @@ A one-shot process works on files; the daemon keeps most of it in memory.
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -63,8 +64,9 @@ def oneshot_context(environment: Mapping[str, str], *, runs_hooks: bool = True) 
 
 
 def _current_dir() -> str:
-    """Our directory; the root if it was deleted."""
-    try:
+    """Our directory, or what it was when it was deleted; the root if nobody can tell."""
+    with suppress(OSError):
         return str(Path.cwd())
-    except OSError:
-        return os.sep
+    with suppress(OSError):
+        return os.readlink("/proc/self/cwd").removesuffix(" (deleted)")  # noqa: PTH115
+    return os.sep

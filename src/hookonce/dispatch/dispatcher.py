@@ -254,15 +254,16 @@ def _fail_mode_reply(
     is_stop = "retry" in point_of(agent, native).capabilities
     if is_stop and not counts_stops:
         return fail_mode.open_reply(agent)
-    refusal = fail_mode.find_refusal(event.type, _find_project(call_context.cwd, event.cwd), problem=problem)
+    cwd = join(call_context.cwd, event.cwd or "")  # noqa: PTH118  as where hooks are chosen
+    refusal = fail_mode.find_refusal(event.type, _find_project(cwd), problem=problem, cwd=cwd)
     if is_stop and refusal is not None and not stop_limit.refuse_stop(event, refusal):
         refusal = None
     return fail_mode.build_reply(agent, native, refusal)
 
 
-def _find_project(base_dir: str, event_cwd: str | None = None) -> Path | None:
+def _find_project(cwd: str) -> Path | None:
     try:
-        return find_project(join(base_dir, event_cwd or ""))  # noqa: PTH118  as where hooks are chosen
+        return find_project(cwd)
     except (OSError, ValueError):
         return None
 
@@ -323,9 +324,8 @@ def _reply_by_name(base_dir: str, problem: BaseException | None, name: str, even
     if "retry" in point_of(agent, native).capabilities:
         return fail_mode.open_reply(agent)
     event_type = canonical_event_of(agent, native)
-    return fail_mode.build_reply(
-        agent, native, fail_mode.find_refusal(event_type, _find_project(base_dir), problem=problem)
-    )
+    refusal = fail_mode.find_refusal(event_type, _find_project(base_dir), problem=problem, cwd=base_dir)
+    return fail_mode.build_reply(agent, native, refusal)
 
 
 def _log_problem(subject: str, problem: BaseException) -> None:

@@ -3,6 +3,7 @@
 Refusals lie in a file beside the client, prepared for the case that not even an interpreter is there.
 """
 
+import os
 from collections.abc import Iterable, Iterator
 from errno import EINTR, EIO, EMFILE, ENFILE, ENOMEM
 from hashlib import sha256
@@ -17,13 +18,14 @@ from hookonce.base.files import replace_file
 from hookonce.base.terminal_text import escape_data
 from hookonce.dispatch import manifest_stamps, pause
 from hookonce.dispatch.fast_path import lookup
-from hookonce.dispatch.select import CandidateHook, find_candidates
+from hookonce.dispatch.select import ACTION_EVENTS, CandidateHook, find_candidates
 from hookonce.errors import HookonceError, PayloadError
 from hookonce.manifest import discover
 from hookonce.manifest.discover import find_sources, load_source
 from hookonce.manifest.policy import load_policies
 from hookonce.model import Agent, Decision, Reply
 from hookonce.secrets import log
+from hookonce.trust.pin_store import Guard, find_guards, load_guards
 from hookonce.vocabulary.decision_merge import weaken
 from hookonce.vocabulary.names import AGENT_ALIASES
 
@@ -58,8 +60,9 @@ def find_refusal(
     project: Path | None,
     candidates: Iterable[CandidateHook] | None = None,
     problem: BaseException | None = None,
+    cwd: str | None = None,
 ) -> str | None:
-    """Why a call that failed is refused: it has a trusted fail-closed hook of any scope; matchers do not count.
+    """Why a call that failed is refused: seen from `cwd` it has a trusted fail-closed hook, whatever that matches.
 
     What could not be read is refused wherever any hook may block it: whoever wrote it must not choose that nobody
     judges it. With `candidates` these are looked at, and neither the disk nor a pause.
@@ -67,13 +70,22 @@ def find_refusal(
     is_unread = isinstance(problem, PayloadError)
     try:
         if candidates is None:
-            candidates = () if pause.is_paused() else find_candidates(project)
+            candidates = () if pause.is_paused() else find_candidates(project, cwd=cwd)
         event_types = _closed_types_of(candidates, counts_open=is_unread)
     except Exception:  # noqa: BLE001  what cannot be looked at now was looked at when the refusals were made
-        event_types = _saved_event_types()
+        event_types = _saved_event_types() | _guarded_event_types(cwd or str(project or "/"), project)
     if not {event_type, "after_tool_execute" if event_type == "tool_use_failure" else event_type} & event_types:
         return None
     return unread_reason(problem) if is_unread else FAIL_CLOSED_REASON
+
+
+def _guarded_event_types(cwd: str, project: Path | None) -> set[str]:
+    try:
+        return {hook.event for guard, _ in find_guards(cwd, project) for hook in guard.closed_hooks}
+    except LookupError:  # a user without a home has trusted nothing
+        return set()
+    except Exception:  # noqa: BLE001  nobody knows what must be asked
+        return {*ACTION_EVENTS}
 
 
 def unread_reason(problem: BaseException | None) -> str:
@@ -81,17 +93,18 @@ def unread_reason(problem: BaseException | None) -> str:
     return f"hookonce cannot read what this call has to say ({problem}), and a hook has to judge it; say it more simply"
 
 
-def closed_event_types(project: Path | None) -> set[str]:
+def closed_event_types(project: Path | None, cwd: str | None = None) -> set[str]:
     """Event types with fail-closed hooks; for a manifest that cannot be used now, those that were saved."""
-    return _closed_types_of(find_candidates(project))
+    return _closed_types_of(find_candidates(project, cwd=cwd))
 
 
 def _closed_types_of(candidates: Iterable[CandidateHook], *, counts_open: bool = False) -> set[str]:
     event_types: set[str] = set()
     for candidate in candidates:
-        hook, is_in_use = candidate.hook, candidate.obstacle in {None, "manifest"}
+        hook, is_in_use = candidate.hook, candidate.obstacle in {None, "manifest", "guard"}
         if hook is None:
             event_types |= _saved_event_types() if candidate.obstacle == "manifest" else set()
+            event_types |= ACTION_EVENTS if candidate.obstacle == "guard" else set()
         elif is_in_use and hook.blocking and (counts_open or hook.on_failure == "closed"):
             event_types.add(hook.event)
     return event_types
@@ -138,6 +151,7 @@ def _rewrite_file() -> None:
         return
     event_types = closed_event_types(None)
     lines = [f"{_HEADER_MARK}|{digest}|{' '.join(sorted(event_types))}", *_iter_lines(event_types)]
+    lines += _iter_guard_lines(load_guards())
     replace_file(fail_mode_file(), "".join(f"{line}\n" for line in lines).encode(), mode=0o600)
 
 
@@ -146,6 +160,7 @@ def _source_digest() -> str:
         __version__,
         [(str(source.path), source.data, source.problem) for source in find_sources(None)],
         load_policies(None),
+        list(_iter_guard_folders(load_guards())),
     ]
     return sha256(encode(content)).hexdigest()
 
@@ -171,6 +186,21 @@ def _read_header() -> list[str]:
 def _saved_event_types() -> set[str]:
     header = _read_header()
     return set(header[2].split()) if header[:1] == [_HEADER_MARK] and len(header) > 2 else set()  # noqa: PLR2004  head, stamp, events
+
+
+def _iter_guard_lines(guards: list[Guard]) -> Iterator[str]:
+    """/project|device:inode|event types, then the refusals of those types, with the type before the agent's name."""
+    yield from _iter_guard_folders(guards)
+    for event_type in sorted({hook.event for guard in guards for hook in guard.closed_hooks}):
+        yield from (f"{event_type}:{line}" for line in _iter_lines({event_type}))
+
+
+def _iter_guard_folders(guards: list[Guard]) -> Iterator[str]:
+    for guard in guards:
+        event_types = " ".join(sorted({hook.event for hook in guard.closed_hooks}))
+        inodes = " ".join(sorted(f"{device}:{inode}" for device, inode, _ in guard.identities))
+        for folder in sorted(guard.folders | guard.worktrees):
+            yield f"{_escape_printf(os.fsencode(folder))}|{inodes}|{event_types}"
 
 
 def _iter_lines(event_types: set[str]) -> Iterator[str]:

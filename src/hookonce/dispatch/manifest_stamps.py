@@ -18,10 +18,13 @@ _SETTLE_NS = 100_000_000  # nanoseconds within which a file may change once more
 def manifest_stamps(project: Path | None, shared_stamps: Stamps | None = None) -> Stamps:
     """The stamps of all these files and folders; equal stamps mean that nothing has changed.
 
+    The last of those that all projects share is that of the trust pins: which projects have hooks that must be asked.
     Who has just looked at those that all projects share (`manifest_stamps(None)`) hands them in.
     """
     if shared_stamps is None:
-        shared_stamps = _stamp_folders(candidate_files(paths.config_dir(), settings.SYSTEM))
+        folders, pins_file = _shared_files(paths.home(), settings.SYSTEM)
+        shared_stamps = _stamp_folders(folders)
+        shared_stamps.append(lookup.stamp_file(pins_file))
     return shared_stamps if project is None else shared_stamps + _stamp_folders(_project_files(project))
 
 
@@ -50,6 +53,11 @@ def _existing_files(folder: str, names: list[str], folder_stamp: tuple[int, ...]
 
 _existing_cache: dict[str, tuple[tuple[int, ...], list[str]]] = {}
 _MAX_CACHE_FOLDERS = 1024  # folders
+
+
+@lru_cache(maxsize=8)
+def _shared_files(_home: Path, system: Path) -> tuple[list[tuple[str, list[str]]], str]:
+    return candidate_files(paths.config_dir(), system), str(paths.pins_path())
 
 
 @lru_cache(maxsize=8)

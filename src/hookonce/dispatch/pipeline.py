@@ -118,8 +118,9 @@ def _decode_payload(call: CallArguments, claimed_agent: Agent, payload: Any) -> 
 
 def find_hooks_in_force(request: CallRequest, call_context: CallContext) -> HooksInForce:
     """What is in force for a call, looked up on disk."""
-    project = find_project(join(call_context.cwd, request.event.cwd or ""))  # noqa: PTH118  as texts; somebody waits
-    candidates = find_candidates(project, request.event.type, call_context.shared_stamps)
+    cwd = join(call_context.cwd, request.event.cwd or "")  # noqa: PTH118  as texts; somebody waits
+    project = find_project(cwd)
+    candidates = find_candidates(project, request.event.type, call_context.shared_stamps, cwd)
     return HooksInForce(project=project, candidates=candidates)
 
 
@@ -257,7 +258,8 @@ def _select_call_hooks(
         return ([], [], [policy_refusal]) if policy_refusal is not None else ([script_hook], [], [])
     selection = select_hooks(event, in_force.project, in_force.candidates)
     decisions = selection.decisions
-    if selection.has_broken_source and (refusal := fail_mode.find_refusal(event.type, in_force.project)):
+    refusal = fail_mode.find_refusal(event.type, None, in_force.candidates) if selection.has_broken_source else None
+    if refusal is not None:
         decisions = [*decisions, Decision(outcome="deny", reason=refusal, by="hookonce")]
     return selection.hooks, decisions, selection.gaps
 

@@ -4,6 +4,7 @@ Hooks run one after the other, each seeing the input as those before it have lef
 waits for, less a margin in which the answer still reaches it.
 """
 
+import os
 from collections.abc import Mapping
 from contextlib import suppress
 from hashlib import sha256
@@ -193,7 +194,8 @@ def _hook_world(selection: SelectedHook, event: Event, caller: CallerContext) ->
         process_info.PARENT_VARIABLE: caller.depth_token,
         process_info.HOOK_DIR_VARIABLE: selection.folder,
     }
-    cwd = selection.folder if selection.scope == "project" else caller.cwd
+    caller_dir = caller.cwd if os.access(caller.cwd, os.X_OK) else os.sep  # it may be gone, or be shut
+    cwd = selection.folder if selection.scope == "project" else caller_dir
     if handler.cwd:
         root = selection.folder if selection.scope == "project" else find_project(Path(event.cwd or caller.cwd))
         cwd = str(Path(root, handler.cwd))

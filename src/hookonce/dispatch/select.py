@@ -4,6 +4,7 @@ Nothing that a project says counts before a person has trusted it: such a file i
 to be, and whatever is wrong with it keeps nobody else's hooks from running.
 """
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
@@ -16,7 +17,7 @@ from hookonce.base import settings
 from hookonce.dispatch import manifest_stamps
 from hookonce.errors import HookonceError
 from hookonce.manifest import discover
-from hookonce.manifest.discover import ManifestSource, Scope, find_sources, load_source
+from hookonce.manifest.discover import ManifestSource, Scope, find_project_sources, find_sources, load_source
 from hookonce.manifest.load import (
     EVERY_EVENT,
     OPENHOOK_DIALECT,
@@ -24,8 +25,19 @@ from hookonce.manifest.load import (
 )
 from hookonce.manifest.match import MatchSubject, matches
 from hookonce.manifest.policy import Policy, find_refusal, load_policies
-from hookonce.model import Decision, Event, Gap, Hook, Manifest, Record
-from hookonce.trust.pin_store import Pin, PinMismatch, load_pins, verify_by_pins
+from hookonce.model import Decision, Event, Gap, Handler, Hook, Manifest, Record
+from hookonce.trust.pin_store import (
+    ClosedHook,
+    Guard,
+    Pin,
+    PinMismatch,
+    PinsUnreadable,
+    absence_digest,
+    content_digest,
+    find_guards,
+    load_pins,
+    verify_by_pins,
+)
 from hookonce.vocabulary.file_writes import build_file_events
 
 _MATCHER_EVENTS = frozenset({"before_tool_execute", "after_tool_execute", "tool_use_failure", "permission_request"})
@@ -46,14 +58,16 @@ class SelectedHook(Struct, frozen=True, kw_only=True):
 class CandidateHook(Struct, frozen=True, kw_only=True):
     """A hook, and its obstacle if it may not run: trust, policy, or a manifest that cannot be used.
 
-    Without a hook it stands for a whole file, of which nothing can be used.
+    Without a hook it stands for a whole file, of which nothing can be used. `guard`: it was trusted once, must be
+    asked, and cannot be; `folder` is its project's, where that is not the call's own.
     """
 
     source: ManifestSource
     spec: str = ""
     hook: Hook | None = None
-    obstacle: Literal["trust", "policy", "manifest"] | None = None
+    obstacle: Literal["trust", "policy", "manifest", "guard"] | None = None
     reason: str = ""
+    folder: Path | None = None
 
 
 class Selection(Struct, frozen=True, kw_only=True):
@@ -85,16 +99,31 @@ def select_hooks(event: Event, project: Path | None, candidates: list[CandidateH
         if candidate.obstacle is not None
     ]
     obstacles = {candidate.obstacle for candidate in candidates}
-    is_refused = event.type in _ACTION_EVENTS and "trust" in obstacles and _denies_untrusted(gaps)
+    is_refused = event.type in ACTION_EVENTS and "trust" in obstacles and _denies_untrusted(gaps)
+    denials = (
+        [
+            Decision(outcome="deny", reason=candidate.reason, by="hookonce")
+            for candidate in candidates
+            if candidate.obstacle == "guard" and _concerns(candidate, event)
+        ]
+        if "guard" in obstacles
+        else []
+    )
     return Selection(
         hooks=hooks,
         gaps=gaps,
-        decisions=[_UNTRUSTED_DENIAL] if is_refused else [],
+        decisions=[*denials[:1], *([_UNTRUSTED_DENIAL] if is_refused else [])],
         has_broken_source="manifest" in obstacles,
     )
 
 
-_ACTION_EVENTS = frozenset({"before_tool_execute", "before_prompt", "permission_request"})
+def _concerns(candidate: CandidateHook, event: Event) -> bool:
+    if candidate.hook is None:
+        return event.type in ACTION_EVENTS
+    return _matches_tool(candidate.hook, event, native_names_only=candidate.spec == _NATIVE_NAMES_SPEC)
+
+
+ACTION_EVENTS = frozenset({"before_tool_execute", "before_prompt", "permission_request"})
 _UNTRUSTED_DENIAL = Decision(
     outcome="deny",
     reason="this project has hooks that nobody has agreed to; a person has to look at them first: hookonce trust",
@@ -125,17 +154,35 @@ def _exclusion_gap(obstacle: str, reason: str) -> Gap:
 
 
 def find_candidates(
-    project: Path | None, event_type: str | None = None, shared_stamps: manifest_stamps.Stamps | None = None
+    project: Path | None,
+    event_type: str | None = None,
+    shared_stamps: manifest_stamps.Stamps | None = None,
+    cwd: str | None = None,
 ) -> list[CandidateHook]:
     """Every hook of every scope, in order (for one event type), with its obstacle if it has one.
 
-    A project's are checked anew each time, because their scripts count too; the others are cached while files stay.
+    Fail-closed hooks that were trusted once, in a project around `cwd` or the project, are among them however little
+    is left of them. A project's are checked anew each time, because their scripts count too; the others are cached
+    while files stay.
     """
+    if shared_stamps is None:
+        shared_stamps = manifest_stamps.manifest_stamps(None)
+    pins_stamp = shared_stamps[-1]
+    if project is not None and pins_stamp is not None:
+        try:
+            guards = find_guards(cwd or str(project), project, pins_stamp)
+        except PinsUnreadable as problem:
+            source = ManifestSource(scope="project", path=project)
+            unknown = CandidateHook(source=source, obstacle="guard", reason=f"{_MUST_BE_ASKED}: {problem}")
+            return [unknown, *find_candidates(None, event_type, shared_stamps)]
+        if guards:
+            project_hooks = _find_guarded_candidates(project, guards, event_type)
+            return [*project_hooks, *find_candidates(None, event_type, shared_stamps)]
     stamps = manifest_stamps.manifest_stamps(project, shared_stamps)
     cache_entry = _candidate_cache.get((project, event_type))
     if cache_entry is not None and cache_entry[0] == stamps:
         return cache_entry[1]
-    candidates = list(_iter_candidates(project, event_type))
+    candidates = list(_iter_candidates(project, event_type, find_sources(project)))
     if manifest_stamps.is_settled(stamps) and not any(candidate.source.scope == "project" for candidate in candidates):
         if len(_candidate_cache) > _MAX_CACHE_ENTRIES:
             _candidate_cache.clear()
@@ -147,9 +194,78 @@ _candidate_cache: dict[tuple[Path | None, str | None], tuple[manifest_stamps.Sta
 _MAX_CACHE_ENTRIES = 1024  # projects and kinds of events
 
 
-def _iter_candidates(project: Path | None, event_type: str | None) -> Iterator[CandidateHook]:
+def _find_guarded_candidates(
+    project: Path, guards: list[tuple[Guard, Path]], event_type: str | None
+) -> list[CandidateHook]:
+    """The hooks of a project, and those around it that must be asked there, or why they cannot be."""
+    own_folder, own_hooks = os.path.realpath(project), None
+    guard_hooks: list[CandidateHook] = []
+    for guard, folder in guards:
+        sources = find_project_sources(folder)  # read once: between two looks they might change
+        hooks = list(_iter_candidates(folder, event_type, sources))
+        guard_hooks += _guard_candidates(guard, folder, sources, hooks, event_type)
+        if str(folder) == own_folder:
+            own_hooks = hooks
+        else:
+            closed_hooks = (candidate for candidate in hooks if candidate.obstacle is None and _is_closed(candidate))
+            guard_hooks += [replace(candidate, folder=folder) for candidate in closed_hooks]
+    if own_hooks is None:
+        own_hooks = list(_iter_candidates(project, event_type, find_project_sources(project)))
+    return [*guard_hooks, *own_hooks]
+
+
+_MUST_BE_ASKED = "hooks that must be asked cannot be"
+
+
+def _is_closed(candidate: CandidateHook) -> bool:
+    return candidate.hook is not None and candidate.hook.blocking and candidate.hook.on_failure == "closed"
+
+
+def _guard_candidates(
+    guard: Guard,
+    folder: Path,
+    sources: list[ManifestSource],
+    candidates: list[CandidateHook],
+    event_type: str | None,
+) -> Iterator[CandidateHook]:
+    """The fail-closed hooks of a guarded project that cannot be asked, each with the reason and what to do."""
+    obstacles = [candidate for candidate in candidates if candidate.obstacle == "trust" and _is_closed(candidate)]
+    if not obstacles:
+        manifests = [source for source in sources if not source.is_openhook]
+        file_problems = [
+            candidate for candidate in candidates if candidate.hook is None and not candidate.source.is_openhook
+        ]
+        is_trusted = not file_problems and any(content_digest(source.data) in guard.digests for source in manifests)
+        if is_trusted or absence_digest(folder, manifests) in guard.digests:
+            return
+        source = ManifestSource(scope="project", path=folder / discover.PROJECT_FOLDER / discover.MANIFEST_NAMES[0])
+        reason = file_problems[0].reason if file_problems else f"{source.path} is not there any more"
+        obstacles = [
+            CandidateHook(source=source, spec=hook.spec, hook=_restore_hook(hook), reason=reason)
+            for hook in guard.closed_hooks
+        ]
+    for candidate in obstacles:
+        if event_type is None or (candidate.hook and _handles_event(candidate.hook, candidate.source, event_type)):
+            reason = f"{_MUST_BE_ASKED}: {candidate.reason}. {_NEXT_STEP.format(folder=folder)}"
+            yield replace(candidate, obstacle="guard", reason=reason, folder=folder)
+
+
+_NEXT_STEP = (
+    "A person can agree to {folder} as it is (hookonce trust), or to these hooks being gone here "
+    "(hookonce trust --absent); what was trusted before counts again as soon as it is back"
+)
+
+
+def _restore_hook(hook: ClosedHook) -> Hook:
+    fields = {"event": hook.event, "name": hook.name, "matcher": hook.matcher}
+    return Hook(**fields, handler=Handler(type="command"), blocking=True, on_failure="closed")
+
+
+def _iter_candidates(
+    project: Path | None, event_type: str | None, sources: list[ManifestSource]
+) -> Iterator[CandidateHook]:
     rules = load_policies(project)
-    for source in find_sources(project):
+    for source in sources:
         try:
             trust_pins = _find_trust_pins(source, project)
             manifest = load_source(source)
@@ -171,7 +287,8 @@ def _find_trust_pins(source: ManifestSource, project: Path | None) -> list[Pin]:
     """The trust pins of a project's file; files of other scopes need none."""
     if source.scope != "project":
         return []
-    project_pins = load_pins(project, source.data) if project is not None and source.problem is None else []
+    digest = content_digest(source.data)
+    project_pins = load_pins(project, digest) if project is not None and source.problem is None else []
     if not project_pins:
         problem = f" ({source.path} {source.problem})" if source.problem else ""
         raise PinMismatch(f"nobody has agreed to {source.path} as it is{problem}; hookonce trust shows it")
@@ -225,7 +342,7 @@ def _expand_candidate(candidate: CandidateHook, event: Event, project: Path | No
     hook, source = candidate.hook, candidate.source
     if hook is None or not _matches_tool(hook, event, native_names_only=candidate.spec == _NATIVE_NAMES_SPEC):
         return
-    folder = str(project if source.scope == "project" else source.path.parent)
+    folder = str((candidate.folder or project) if source.scope == "project" else source.path.parent)
     if source.is_openhook:
         for observer_event in _observer_events(hook, event):
             yield SelectedHook(hook=hook, scope=source.scope, folder=folder, event=observer_event)

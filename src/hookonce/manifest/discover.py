@@ -49,11 +49,14 @@ class ManifestSource(Struct, frozen=True, kw_only=True):
 
 def find_sources(project: Path | None) -> list[ManifestSource]:
     """Every manifest that counts for a project; two manifests of one scope are a problem of both."""
-    sources: list[ManifestSource] = []
-    if project is not None:
-        sources += _sources_in(project / PROJECT_FOLDER, "project") + _read_source(project / OPENHOOK_FILE, "project")
+    sources = find_project_sources(project) if project is not None else []
     sources += _sources_in(paths.config_dir(), "user") + _sources_in(settings.SYSTEM / "org", "organisation")
     return sources + _sources_in(settings.SYSTEM, "system")
+
+
+def find_project_sources(project: Path) -> list[ManifestSource]:
+    """The manifests of a project itself."""
+    return _sources_in(project / PROJECT_FOLDER, "project") + _read_source(project / OPENHOOK_FILE, "project")
 
 
 def _sources_in(folder: Path, scope: Scope) -> list[ManifestSource]:
@@ -69,12 +72,20 @@ def _read_source(path: Path, scope: Scope) -> list[ManifestSource]:
     try:
         data = read_regular_file(path, _MAX_MANIFEST_BYTES)
     except (FileNotFoundError, NotADirectoryError):
-        return []
+        link = _dangling_link(path)
+        is_told = link is not None and (link == path or path.name == MANIFEST_NAMES[0])  # of a folder once
+        return [source(problem=f"cannot be read: {link} is a link to nothing")] if is_told else []
     except (OSError, ValueError) as fault:
         reason = fault.strerror if isinstance(fault, OSError) else fault
         return [source(problem=f"cannot be read: {reason}")]
     is_safe = has_safe_owner(path, scope)
     return [source(data=data) if is_safe else source(problem="can be written by others than root, and does not count")]
+
+
+def _dangling_link(path: Path) -> Path | None:
+    """The link to nothing through which a file is missing, such as a home of dotfiles that is not mounted."""
+    folders = (path, path.parent, path.parent.parent)
+    return next((folder for folder in folders if folder.is_symlink() and not folder.exists()), None)
 
 
 def load_source(source: ManifestSource) -> Manifest:

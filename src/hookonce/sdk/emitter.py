@@ -207,6 +207,6 @@ def _build_failure_record(event: Event, problem: Exception) -> Record:
     logs.write(f"hooks of {event.agent} {event.type}: {logs.format_trace(problem)}")
     note = f"{type(problem).__name__}: {logs.safe_message(problem)}"
     gap = Gap(where="$", capability="respond", strategy="fail mode", effect="observes", note=note)
-    refusal = fail_mode.find_refusal(event.type, find_project(event.cwd or "/"), problem=problem)
+    refusal = fail_mode.find_refusal(event.type, find_project(event.cwd or "/"), problem=problem, cwd=event.cwd)
     decision = Decision(outcome="deny", reason=refusal, by="hookonce") if refusal else None
     return Record(event=event, decision=decision, gaps=[gap])

@@ -19,12 +19,20 @@ from hookonce.base.spawn import run
 from hookonce.base.terminal_text import escape_unprintable
 from hookonce.errors import HookonceError
 from hookonce.manifest.degrade import capabilities_of
-from hookonce.manifest.discover import PROJECT_FOLDER, ManifestSource, find_sources, load_source
+from hookonce.manifest.discover import ManifestSource, find_project_sources, load_source
 from hookonce.manifest.load import OPENHOOK_VERSIONS, describe_handler
-from hookonce.manifest.policy import POLICY_FILE
 from hookonce.model import Agent, Handler, Hook, Manifest
-from hookonce.trust.pin_store import Pin, PinMismatch, add_pins, load_pins, verify_by_pins
-from hookonce.trust.pins import ProjectPaths, build_pin, looks_like_file, platform_command
+from hookonce.trust.pin_store import (
+    Pin,
+    PinMismatch,
+    absence_digest,
+    add_pins,
+    content_digest,
+    load_pins,
+    verify_by_pins,
+)
+from hookonce.trust.pins import POLICY_PATH, UNKNOWN_PREFIX, ProjectPaths, build_pin, platform_command
+from hookonce.trust.script_contents import env_interpreter
 
 _WORD_SEPARATORS = re.compile(r"[^\w./@+-]+")
 _VOUCH_FILE = "vouched.json"
@@ -48,7 +56,7 @@ Obstacles = Callable[[Handler, Path], Iterable[str]]  # what keeps a handler of 
 
 def list_proposals(project: Path, obstacles: Obstacles = lambda _handler, _project: ()) -> list[TrustProposal]:
     """List a proposal for every file of hooks of a project, with warnings of what could not be called."""
-    sources = [source for source in find_sources(project) if source.scope == "project"]
+    sources = find_project_sources(project)
     return [_build_proposal(project, source, obstacles) for source in sources]
 
 
@@ -62,20 +70,36 @@ def _build_proposal(project: Path, source: ManifestSource, obstacles: Obstacles)
     for hook in manifest.hooks:
         lines += [*_describe_hook(hook), *(f"  warning: {reason}" for reason in obstacles(hook.handler, project))]
     lines += [f"file {name} ({value[:12]})" for name, value in pin.files.items()]
+    lines += [f"file {POLICY_PATH} ({pin.policy[:12]})"] if pin.policy else []
     lines += [f"not pinned: {word} ({reason})" for word, reason in pin.loose.items()]
     lines += [line for name in pin.files for line in _unpinned_scripts(project, name, pin)]
-    text, is_current = "\n  ".join(map(escape_unprintable, lines)), is_trusted(project, source, manifest)
+    lines += _lost_hooks(project, pin) if not source.is_openhook else []
+    is_remembered = any(known_pin.closed_hooks == pin.closed_hooks for known_pin in load_pins(project, pin.manifest))
+    is_current = is_remembered and is_trusted(project, source, manifest)
+    text = "\n  ".join(map(escape_unprintable, lines))
     return TrustProposal(path=source.path, pin=pin, text=text, is_current=is_current)
+
+
+def _lost_hooks(project: Path, pin: Pin) -> list[str]:
+    """Fail-closed hooks that were trusted in another state of a project, and would not be asked in this one."""
+    hooks = [
+        hook for known_pin in load_pins(project) for hook in known_pin.closed_hooks if hook not in pin.closed_hooks
+    ]
+    names = dict.fromkeys(hook.name or hook.event for hook in hooks)
+    return [f"warning: {name}, which must be asked in another trusted state, is not among them" for name in names]
 
 
 def _unpinned_scripts(project: Path, name: str, pin: Pin) -> Iterator[str]:
     """Scripts that a pinned file names and that are not pinned: nobody notices when they change."""
+    if (line := env_interpreter(project, name)) is not None:
+        yield f"warning: the interpreter of {name} is the {line} that is found when it runs"
     try:
         text = read_regular_file(project / name, _MAX_SCRIPT_BYTES).decode(errors="replace")
     except OSError:
         return
     bases = (ProjectPaths(project), ProjectPaths(project, str(Path(name).parent)))
-    words = [word for word in _WORD_SEPARATORS.split(text) if looks_like_file(word)]
+    words, ending = set(_WORD_SEPARATORS.split(UNKNOWN_PREFIX.sub(" ", text))), Path(name).suffix
+    words |= {word.replace(".", "/") + ending for word in words if ending}  # as modules are named
     names = {base.relative_path(word) for base in bases for word in words}
     for inner in sorted(other for other in names if other is not None and other not in pin.files):
         if isfile(project / inner):  # noqa: PTH113  answers no where that of pathlib raises
@@ -84,7 +108,7 @@ def _unpinned_scripts(project: Path, name: str, pin: Pin) -> Iterator[str]:
 
 def is_trusted(project: Path, source: ManifestSource, manifest: Manifest) -> bool:
     """Whether all hooks of a file would run as they are."""
-    agreed_pins = load_pins(project, source.data)
+    agreed_pins = load_pins(project, content_digest(source.data))
     try:
         return bool(agreed_pins) and all(verify_by_pins(project, hook, agreed_pins) for hook in manifest.hooks)
     except PinMismatch:
@@ -95,9 +119,8 @@ def _project_warnings(project: Path, manifest: Manifest) -> Iterator[str]:
     prefix, _, version = manifest.spec.partition("/")
     if prefix == "openhook" and version not in OPENHOOK_VERSIONS:
         yield f"warning: version {version} of OpenHook is not known; read as {OPENHOOK_VERSIONS[0]}"
-    policy = f"{PROJECT_FOLDER}/{POLICY_FILE}"
-    if (project / policy).exists():
-        yield f"warning: {policy} may keep some of these hooks from running; no other hook is its concern"
+    if (project / POLICY_PATH).exists():
+        yield f"warning: {POLICY_PATH} may keep some of these hooks from running; no other hook is its concern"
 
 
 def _describe_hook(hook: Hook) -> Iterator[str]:
@@ -151,8 +174,19 @@ def trust_proposals(project: Path, proposals: list[TrustProposal]) -> None:
     """Pin what a person has agreed to: all of it, or nothing."""
     try:
         add_pins(project, [proposal.pin for proposal in proposals if proposal.pin])
-    except OSError as problem:
-        raise HookonceError(f"nothing was trusted: {problem.strerror or problem}") from None
+    except (OSError, UnicodeError) as problem:
+        raise HookonceError(f"nothing was trusted: {getattr(problem, 'strerror', None) or problem}") from None
+
+
+def propose_absence(project: Path) -> TrustProposal:
+    """What a person would agree to so that fail-closed hooks which are not there now need not be asked."""
+    sources = [source for source in find_project_sources(project) if not source.is_openhook]
+    pin = Pin(manifest=absence_digest(project, sources))
+    names = {hook.name or hook.event for known_pin in load_pins(project) for hook in known_pin.closed_hooks}
+    lines = [f"{project}: these hooks need not be asked while this branch is as it is now ({pin.manifest[:12]})"]
+    lines += [*sorted(names), *(f"{source.path} is there, and does not count" for source in sources)]
+    text = "\n  ".join(map(escape_unprintable, lines))
+    return TrustProposal(path=project, pin=pin, text=text, is_current=bool(load_pins(project, pin.manifest)))
 
 
 def hook_digest(agent: Agent, hook: Hook) -> str:

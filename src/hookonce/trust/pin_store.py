@@ -1,37 +1,59 @@
 """Store of trust pins: what a person has agreed to run, by the repository that it belongs to (`trust.json`)."""
 
 import os
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
+from typing import Any
 
-from msgspec import DecodeError, Struct
+from msgspec import Struct
 from msgspec.json import decode, encode
 
 from hookonce.base import paths
 from hookonce.base.files import read_regular_file
 from hookonce.errors import HookonceError
-from hookonce.model import Hook
+from hookonce.manifest.discover import ManifestSource
+from hookonce.model import Hook, Json
+
+Identity = tuple[int, int, int]  # device, inode and generation of a folder
 
 
-class Pin(Struct, frozen=True, kw_only=True):
+class ClosedHook(Struct, frozen=True, omit_defaults=True):
+    """A fail-closed hook that a person has agreed to, as far as it must be known when its manifest cannot be read."""
+
+    event: str
+    name: str | None = None
+    matcher: Json = None
+    spec: str = ""
+
+
+class Pin(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One state of a project's hooks that a person has agreed to."""
 
-    manifest: str  # the digest of the file of hooks
+    manifest: str  # the digest of the file of hooks; of an accepted absence, that of what is there instead
     files: dict[str, str] = {}  # the digest of every file that it names
     programs: dict[str, str] = {}  # where each program was found
     loose: dict[str, str] = {}  # what could not be pinned, with the reason
+    reads: dict[str, list[str]] = {}  # by script, the files that it runs besides itself, whether or not they are there
+    policy: str | None = None  # the digest of the project's policy, None if it had none
+    closed_hooks: list[ClosedHook] = []
+    folder: str = ""  # the project's real path, by which it is known without its repository
+    identity: Identity | None = None  # of that folder, which may be moved
 
 
 _PinsByRoot = dict[str, list[Pin]]
-_PINS_FILE = "trust.json"
 _MAX_LINK_BYTES = 1 << 14  # of a file that names a folder of git
 
 
 class PinMismatch(HookonceError):
     """A hook or one of its files is not what was pinned."""
+
+
+class PinsUnreadable(HookonceError):
+    """The file of pins is there and cannot be read: nobody knows what was agreed to."""
 
 
 def content_digest(data: bytes) -> str:
@@ -42,39 +64,59 @@ def content_digest(data: bytes) -> str:
 def trust_root_of(project: Path) -> str:
     """The repository that a project belongs to: worktrees share it, so they share what was agreed to."""
     here = os.path.realpath(project)
-    git = Path(here, ".git")
-    if git.is_symlink():
+    git = os.path.join(here, ".git")  # noqa: PTH118  pathlib raises where a folder cannot be entered
+    if os.path.islink(git):  # noqa: PTH114
         return here
-    if git.is_dir():
-        return str(git)
+    if os.path.isdir(git):  # noqa: PTH112
+        return git
     try:
-        return _repository_of_worktree(git) or here
+        return _repository_of_worktree(Path(git)) or here
     except (OSError, ValueError):
         return here
 
 
 def _repository_of_worktree(link: Path) -> str | None:
     """The repository of a worktree that lists it too: whoever wrote the project could name any repository."""
-    gitdir = read_regular_file(link, _MAX_LINK_BYTES).decode().removeprefix("gitdir:").strip()
-    worktree_dir = Path(os.path.realpath(link.parent / gitdir))
+    worktree_dir = Path(os.path.realpath(link.parent / _read_link(link)))
     repository = worktree_dir.parent.parent
-    back_link = read_regular_file(worktree_dir / "gitdir", _MAX_LINK_BYTES).decode().strip()
+    back_link = _read_link(worktree_dir / "gitdir")
     is_listed = worktree_dir.parent.name == "worktrees" and (repository / "HEAD").is_file()
     leads_back = os.path.realpath(worktree_dir / back_link) == os.path.realpath(link)
     return str(repository) if is_listed and leads_back else None
 
 
-def load_pins(project: Path, data: bytes | None = None) -> list[Pin]:
-    """The states of this project's hooks that were agreed to; with `data`, only those of a file with these bytes."""
+def absence_digest(project: Path, sources: list[ManifestSource]) -> str:
+    """The digest of a state in which trusted hooks are not there: the branch, and what is there instead of them."""
+    files = [(source.path.name, content_digest(source.data), source.problem) for source in sources]
+    return content_digest(encode(["absent", _read_head(project), files]))
+
+
+def _read_head(project: Path) -> str:
+    """What a repository, or worktree, has checked out: the name of a branch, or a commit; "" without one."""
+    git = project / ".git"
+    try:
+        if not git.is_dir():
+            git = project / _read_link(git)
+        return read_regular_file(git / "HEAD", _MAX_LINK_BYTES).decode()
+    except (OSError, ValueError):
+        return ""
+
+
+def _read_link(file: Path) -> str:
+    """What a file of git says that names a folder."""
+    return read_regular_file(file, _MAX_LINK_BYTES).decode().removeprefix("gitdir:").strip()
+
+
+def load_pins(project: Path, manifest_digest: str | None = None) -> list[Pin]:
+    """The states of this project's hooks that were agreed to; with a digest, only those of a file of that content."""
     project_pins = _read_pins().get(trust_root_of(project), [])
-    manifest_digest = None if data is None else content_digest(data)
     return [pin for pin in project_pins if manifest_digest in {None, pin.manifest}]
 
 
 def find_trusted_hook(project: Path, data: bytes, hook: Hook) -> Hook | None:
     """The hook as it may run, its files replaced by the copies that were agreed to; None if it may not."""
     try:
-        return verify_by_pins(project, hook, load_pins(project, data))
+        return verify_by_pins(project, hook, load_pins(project, content_digest(data)))
     except PinMismatch:
         return None
 
@@ -96,31 +138,169 @@ def add_pins(project: Path, new: list[Pin]) -> None:
     """Add pins, and the copies of what they pin: all of them or none."""
     from hookonce.trust.pins import store_copies
 
-    root = trust_root_of(project)
+    root, folder = trust_root_of(project), os.path.realpath(project)
     for pin in new:
         store_copies(project, root, pin)
+    guards = find_guards(str(project), project)  # one more of this folder, if it was moved or lost its repository
     with _edit_pins() as all_pins:
-        project_pins = all_pins.setdefault(root, [])
-        project_pins += [pin for pin in new if pin not in project_pins]
+        for name in {root, *(guard.root for guard, place in guards if str(place) == folder)}:
+            project_pins = all_pins.setdefault(name, [])
+            project_pins += [pin for pin in new if pin not in project_pins]
 
 
 def revoke_pins(project: Path) -> int:
     """Remove every pin of a project; returns how many there were."""
     from hookonce.trust.pins import remove_copies
 
-    root = trust_root_of(project)
+    roots = dict.fromkeys([trust_root_of(project), *(guard.root for guard, _ in find_guards(str(project), project))])
     with _edit_pins() as all_pins:
-        removed_pins = all_pins.pop(root, [])
-    for pin in removed_pins:
+        removed_pins = [(root, pin) for root in roots for pin in all_pins.pop(root, [])]
+    for root, pin in removed_pins:
         remove_copies(root, pin)
     return len(removed_pins)
+
+
+class Guard(Struct, frozen=True):
+    """A project whose fail-closed hooks were trusted once: they are asked there, or else the call is refused."""
+
+    root: str
+    folders: frozenset[str]  # real paths at which it was trusted
+    worktrees: frozenset[str]  # paths of its worktrees, at which something else may be by now
+    identities: frozenset[Identity]
+    digests: frozenset[str]  # of every manifest, and every absence of one, that was ever agreed to
+    closed_hooks: list[ClosedHook]
+
+
+def load_guards(stamp: tuple[int, ...] = ()) -> list[Guard]:
+    """Every project with trusted fail-closed hooks; PinsUnreadable if nobody can tell.
+
+    With the stamp of the file of pins what was made of it is kept while that holds.
+    """
+    if not stamp or _guard_cache[0] != stamp:
+        _guard_cache[:] = [stamp, _build_guards(_load_pins_file())]
+    guards: list[Guard] = _guard_cache[1]
+    return guards
+
+
+_guard_cache: list[Any] = [None, []]  # the stamp of the file, and what was made of it
+
+
+def _build_guards(all_pins: _PinsByRoot) -> list[Guard]:
+    return [
+        Guard(
+            root,
+            frozenset(pin.folder for pin in pins if pin.closed_hooks),
+            frozenset(pin.folder for pin in pins if pin.manifest == _WORKTREE),
+            frozenset(pin.identity for pin in pins if pin.identity),
+            frozenset(pin.manifest for pin in pins),
+            list({encode(hook): hook for pin in pins for hook in pin.closed_hooks}.values()),
+        )
+        for root, pins in all_pins.items()
+        if any(pin.closed_hooks for pin in pins)
+    ]
+
+
+def find_guards(cwd: str, project: Path | None, stamp: tuple[int, ...] = ()) -> list[tuple[Guard, Path]]:
+    """The guarded projects that a directory lies in, each with its folder as it is now: whatever lies in between.
+
+    By path, by the folder itself, which may have been moved, and by the repository that worktrees share.
+    """
+    guards = load_guards(stamp)
+    if not guards:
+        return []
+    identities = {identity for guard in guards for identity in guard.identities}
+    places: dict[str, Path] = {}
+    for folder in _ancestors(cwd):
+        identity = _find_identity(folder, identities)
+        for guard in guards:
+            if folder in guard.folders or identity in guard.identities:
+                places.setdefault(guard.root, Path(folder))
+    if project is not None and (root := trust_root_of(project)) not in places:
+        places[root] = Path(os.path.realpath(project))
+        if any(guard.root == root for guard in guards):
+            _remember_worktree(root, str(places[root]))
+    return [(guard, places[guard.root]) for guard in guards if guard.root in places]
+
+
+def _remember_worktree(root: str, folder: str) -> None:
+    """Remember a worktree of a guarded project by its inode: its `.git` may be gone at the next call."""
+    worktree = Pin(manifest=_WORKTREE, folder=folder, identity=folder_identity(folder))
+    with suppress(OSError, ValueError, HookonceError), _edit_pins() as all_pins:
+        pins = all_pins.get(root, [])
+        pins[:] = [pin for pin in pins if pin.manifest != _WORKTREE or os.path.isdir(pin.folder)]  # noqa: PTH112
+        pins.append(worktree)
+
+
+_WORKTREE = "worktree"  # in the place of a digest
+
+
+def _ancestors(cwd: str) -> Iterator[str]:
+    """A directory and those above it: as it was named, for a link may have taken a project's place, and as it is."""
+    places = [os.path.abspath(cwd)]  # noqa: PTH100  as texts; somebody waits
+    with suppress(ValueError):  # NUL or half a character: what stands before it may be a project's path all the same
+        places.append(os.path.realpath(cwd))
+    for folder in dict.fromkeys(f"/{place.lstrip('/')}" for place in places):
+        while True:
+            yield folder
+            folder, last = os.path.dirname(folder), folder  # noqa: PTH120, PLW2901
+            if folder == last:
+                break
+
+
+def folder_identity(folder: str) -> Identity | None:
+    """Device, inode and generation (0 where nobody knows it) of a folder; None if it cannot be looked at."""
+    try:
+        status = os.stat(folder)  # noqa: PTH116
+    except (OSError, ValueError):
+        return None
+    return status.st_dev, status.st_ino, _generation_of(folder) or 0
+
+
+def _find_identity(folder: str, identities: set[Identity]) -> Identity | None:
+    """The one of these identities that a folder has; who may not read it is believed nothing by its generation."""
+    try:
+        status = os.stat(folder)  # noqa: PTH116
+    except (OSError, ValueError):
+        return None
+    same = [identity for identity in identities if identity[:2] == (status.st_dev, status.st_ino)]
+    generation = _generation_of(folder) if same else 0
+    return next((identity for identity in same if generation in {identity[2], None}), None)
+
+
+def _generation_of(folder: str) -> int | None:
+    """The generation of an inode, whose number is used again; 0 where there is none, None if nobody can tell."""
+    import fcntl
+
+    try:
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        return int.from_bytes(fcntl.ioctl(handle, _GET_GENERATION, bytes(8))[:4], sys.byteorder)
+    except OSError:
+        return 0
+    finally:
+        os.close(handle)
+
+
+_GET_GENERATION = 0x80087601  # FS_IOC_GETVERSION
+
+
+def _load_pins_file() -> _PinsByRoot:
+    if not os.path.lexists(paths.pins_path()):  # asked first, because that needs no descriptor
+        return {}
+    try:
+        return decode(read_regular_file(paths.pins_path()), type=_PinsByRoot)
+    except (OSError, ValueError) as problem:
+        reason = problem.strerror if isinstance(problem, OSError) else "it is damaged; move it away to begin anew"
+        raise PinsUnreadable(f"{paths.pins_path()} cannot be read: {reason}") from None
 
 
 def _read_pins() -> _PinsByRoot:
     """Pins that cannot be read pin nothing."""
     try:
-        return decode((paths.data_dir() / _PINS_FILE).read_bytes(), type=_PinsByRoot)
-    except (OSError, DecodeError):
+        return _load_pins_file()
+    except PinsUnreadable:
         return {}
 
 
@@ -129,7 +309,7 @@ def _edit_pins() -> Iterator[_PinsByRoot]:
     """All pins, to be changed by one at a time; a file that cannot be read is not written over."""
     import fcntl
 
-    file = paths.data_dir() / _PINS_FILE
+    file = paths.pins_path()
     paths.make_private_dir(file.parent)
     with file.with_name("trust.lock").open("wb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -20,15 +20,29 @@ from msgspec.structs import replace
 
 from hookonce.base import paths
 from hookonce.base.files import read_regular_file
+from hookonce.manifest.discover import PROJECT_FOLDER
+from hookonce.manifest.policy import POLICY_FILE
 from hookonce.model import Handler, Hook, Manifest
-from hookonce.trust.pin_store import Pin, PinMismatch, content_digest
-from hookonce.trust.shell_words import Role, ShellWord, UnclearCommand, is_builtin, split_words
+from hookonce.trust.pin_store import ClosedHook, Pin, PinMismatch, content_digest, folder_identity
+from hookonce.trust.script_contents import find_script_references, lookup_paths
+from hookonce.trust.shell_words import (
+    Role,
+    ShellWord,
+    UnclearCommand,
+    harmless_switches,
+    is_builtin,
+    is_runner,
+    split_words,
+)
 
+POLICY_PATH = f"{PROJECT_FOLDER}/{POLICY_FILE}"
 HOOK_DIR_VARIABLE = "HOOKONCE_HOOK_DIR"  # the one variable whose value is certain: the project
 _MAX_PINNED_BYTES = 1 << 24  # of a file, which is hashed at every call
 _READ_ONLY_MODE = 0o555
+_DIRECTORY_COMMANDS = frozenset({"cd", "chdir", "pushd", "popd"})
+_RUNNER_NOTE = ", which runs what it finds in the project"
 _PLATFORM_KEYS = {"linux": "linux", "darwin": "darwin", "win32": "windows"}
-_UNKNOWN_PREFIX = re.compile(r"(?:\$\w+|\$\{[^}]*\}|(?<=[)`]))/+")  # what comes before may be the project itself
+UNKNOWN_PREFIX = re.compile(r"(?:\$\w+|\$\{[^}]*\}|(?<=[)`]))/+")  # what comes before may be the project itself
 _SEPARATORS = re.compile(r"[\s'\"`=:,;|&<>(){}$@]+")
 _EVALUATION = re.compile(r"[$`]")  # what some variables are searched for when a shell uses them, such as PS4
 _OPTION = re.compile(r"(-[A-Za-z]|[-\w.+]+=)(.+)", re.DOTALL)
@@ -52,6 +66,7 @@ class HookReferences(Struct, frozen=True, kw_only=True):
     programs: list[ShellWord]  # programs that are looked for on the path
     mentions: dict[str, str]  # paths inside of texts, where no copy can stand for them, and where that is
     loose: dict[str, str]  # what no digest covers, and why
+    lookups: list[str]  # files that an interpreter looks for, the first that is there being run
 
 
 def platform_command(handler: Handler) -> str | None:
@@ -62,15 +77,18 @@ def platform_command(handler: Handler) -> str | None:
 def find_references(project: Path, hook: Hook) -> HookReferences:
     """What a hook names, seen from its project."""
     handler, command = hook.handler, platform_command(hook.handler) or ""
-    references = HookReferences(command=command, files=[], programs=[], mentions={}, loose={})
+    references = HookReferences(command=command, files=[], programs=[], mentions={}, loose={}, lookups=[])
     project_paths = ProjectPaths(project, handler.cwd)
     try:
-        command_words = split_words(command, {HOOK_DIR_VARIABLE: str(project)})
+        command_words = _split_command(command, project)
     except UnclearCommand as problem:
         references.loose[command] = f"it has {problem}"
         _add_mentions(references, project_paths, command, "named in it")
         command_words = []
-    changes_directory = any(word.role == "program" and word.text == "cd" for word in command_words)
+    changes_directory = any(word.role == "program" and word.text in _DIRECTORY_COMMANDS for word in command_words)
+    if changes_directory:
+        references.loose[command] = "it goes to another directory"
+    _add_interpreter_words(references, project_paths, command_words)
     for index, word in enumerate(command_words):
         # The script that a command begins with is looked for where the hook lies, all else where it runs.
         base = ProjectPaths(project) if index == 0 and word.role == "program" else project_paths
@@ -78,6 +96,35 @@ def find_references(project: Path, hook: Hook) -> HookReferences:
     for name, value in handler.env.items():
         _add_mentions(references, project_paths, value, f"named by the variable {name}")
     return references
+
+
+def _split_command(command: str, project: Path) -> list[ShellWord]:
+    """The words of a command; one that sets our variable itself may make anything of it."""
+    words = split_words(command, {HOOK_DIR_VARIABLE: str(project)})
+    is_set = any(re.fullmatch(rf"{HOOK_DIR_VARIABLE}(?:\+?=.*)?", word.text, re.DOTALL) for word in words)
+    return split_words(command) if is_set else words
+
+
+def _add_interpreter_words(references: HookReferences, base: "ProjectPaths", words: list[ShellWord]) -> None:
+    """Options and names behind an interpreter, which may run other files than the words say."""
+    program, switches, is_module = "", None, False
+    for index, word in enumerate(words):
+        if word.role == "program":
+            program, is_module = os.path.basename(word.text), False  # noqa: PTH119
+            switches = harmless_switches(program)
+        elif switches is None or word.role != "argument" or not word.plain:
+            continue
+        elif word.text.startswith("-") and not is_module:
+            is_module = word.text == "-m"
+            has_code = [following.role for following in words[index + 1 : index + 2]] == ["code"]  # which is told
+            if not has_code and word.text not in {"-", "--"} and switches.fullmatch(word.text) is None:
+                references.loose[word.text] = f"an option of {program}, which may run something else"
+        else:  # its script or module, and after it come arguments
+            lookups = [base.relative_path(text) for text in lookup_paths(word.text, is_module=is_module)]
+            if base.relative_path(word.text) is not None and (is_module or not base.is_file(word.text)):
+                references.loose[word.text] = f"what {program} makes of it is known only when it runs"
+                references.lookups.extend(name for name in lookups if name is not None)
+            switches = None
 
 
 class ProjectPaths:
@@ -96,6 +143,10 @@ class ProjectPaths:
             if path == root or path.startswith(root.rstrip("/") + "/"):
                 return os.path.relpath(path, root)
         return None
+
+    def is_file(self, text: str) -> bool:
+        """Whether a path names an ordinary file."""
+        return os.path.isfile(self._base / text)  # noqa: PTH113  answers no where that of pathlib raises
 
 
 def _add_word(references: HookReferences, base: ProjectPaths, word: ShellWord, *, changes_directory: bool) -> None:
@@ -136,20 +187,28 @@ def _add_mentions(
     references: HookReferences, base: ProjectPaths, text: str, where: str, skip_names: Container[str] = ()
 ) -> None:
     """The text itself, and the parts of it that may be paths."""
-    for piece in dict.fromkeys((text, *_SEPARATORS.split(_UNKNOWN_PREFIX.sub(" ", text)))):
+    for piece in dict.fromkeys((text, *_SEPARATORS.split(UNKNOWN_PREFIX.sub(" ", text)))):
         name = base.relative_path(piece)
         if name is not None and name not in skip_names:
             references.mentions.setdefault(name, where)
 
 
-def looks_like_file(name: str) -> bool:
+def _looks_like_file(name: str) -> bool:
     """Whether a word that names nothing yet looks as if it were to name a file."""
     return _FILE_LIKE_NAME.fullmatch(name) is not None
 
 
 def build_pin(project: Path, data: bytes, manifest: Manifest) -> Pin:
     """What a person would agree to, as things stand."""
-    pin = Pin(manifest=content_digest(data))
+    closed_hooks = [
+        ClosedHook(hook.event, hook.name, hook.matcher, manifest.spec)
+        for hook in manifest.hooks
+        if hook.blocking and hook.on_failure == "closed"
+    ]
+    pin = Pin(manifest=content_digest(data), policy=_policy_digest(project), closed_hooks=closed_hooks)
+    if closed_hooks:
+        folder = os.path.realpath(project)
+        pin = replace(pin, folder=folder, identity=folder_identity(folder))
     for hook in manifest.hooks:
         references = find_references(project, hook)
         pin.loose.update(references.loose)
@@ -159,14 +218,36 @@ def build_pin(project: Path, data: bytes, manifest: Manifest) -> Pin:
             _pin_mention(project, name, where, pin)
         for program in references.programs:
             path = shutil.which(program.text)
-            pin.loose[program.text] = path or "not found"
+            pin.loose[program.text] = (path or "not found") + (_RUNNER_NOTE if is_runner(program.text) else "")
             pin.programs.update({program.text: os.path.abspath(path)} if path else {})  # noqa: PTH100  links stay
+        _pin_script_contents(project, hook, [name for file in references.files for _, name in file.choices], pin)
+        if references.lookups:
+            lookups = [name for name in references.lookups if not os.path.isdir(project / name)]  # noqa: PTH112
+            pin.reads[references.command] = lookups
+            digests = {name: _digest_of(project, name) for name in lookups}
+            pin.files.update({name: digest for name, digest in digests.items() if digest is not None})
         for text, inner in _listed_files(project, hook):
             if inner is not None and (file_digest := _digest_of(project, inner)) is not None:
                 pin.files[inner] = file_digest
             else:
                 pin.loose[inner or text] = "named, but no file of the project"
     return pin
+
+
+def _pin_script_contents(project: Path, hook: Hook, scripts: list[str], pin: Pin) -> None:
+    """Pin what scripts run besides themselves, and what that runs."""
+    waiting, base = list(dict.fromkeys(scripts)), ProjectPaths(project, hook.handler.cwd)
+    for script in waiting:
+        if script not in pin.files:
+            continue
+        for reference in find_script_references(project, script):
+            names = [name for text in reference.names if (name := base.relative_path(text)) is not None]
+            pin.reads[script] = list(dict.fromkeys([*pin.reads.get(script, []), *names]))
+            digests = {name: digest for name in names if (digest := _digest_of(project, name)) is not None}
+            pin.files.update(digests)
+            waiting += [name for name in digests if name not in waiting]
+            if reference.reason is not None or not names:
+                pin.loose[(names or [reference.text])[0]] = reference.reason or f"named by {script}"
 
 
 def _pin_file_reference(project: Path, reference: FileReference, pin: Pin) -> None:
@@ -203,7 +284,14 @@ def _explain_unpinned(project: Path, name: str, *, is_expected: bool = False) ->
         return "a directory"
     if os.path.lexists(project / name):
         return "no ordinary file of the project"
-    return "not there" if is_expected or looks_like_file(name) else None
+    return "not there" if is_expected or _looks_like_file(name) else None
+
+
+def _policy_digest(project: Path) -> str | None:
+    """The digest of the project's policy, None without one; what can be no file of the project is like no other."""
+    if not os.path.lexists(project / POLICY_PATH):
+        return None
+    return _digest_of(project, POLICY_PATH) or content_digest(os.urandom(32))
 
 
 def _digest_of(project: Path, name: str) -> str | None:
@@ -251,10 +339,15 @@ def remove_copies(root: str, pin: Pin) -> None:
 
 def verify_hook(project: Path, root: str, pin: Pin, hook: Hook) -> Hook:
     """The hook as it may run, copies in the place of the files that it names; PinMismatch if it may not."""
+    if _policy_digest(project) != pin.policy:
+        raise PinMismatch(f"{POLICY_PATH} is not what was agreed to")
     references = find_references(project, hook)
     copies = copies_dir(root, pin)
     names = [name for reference in references.files for _, name in reference.choices] + [*references.mentions]
     names += [name for _, name in _listed_files(project, hook) if name is not None]
+    names += pin.reads.get(references.command, [])
+    for name in names:
+        names += [inner for inner in pin.reads.get(name, ()) if inner not in names]
     for name in dict.fromkeys(names):
         _check_file(project, copies, pin, name)
     command = references.command
@@ -272,7 +365,8 @@ def verify_hook(project: Path, root: str, pin: Pin, hook: Hook) -> Hook:
 def _check_file(project: Path, copies: Path, pin: Pin, name: str) -> None:
     expected_digest = pin.files.get(name)
     if expected_digest is None:
-        if os.path.lexists(project / name) and name not in pin.loose:
+        was_told = name in pin.loose and not any(name in names for names in pin.reads.values())
+        if os.path.lexists(project / name) and not was_told:
             raise PinMismatch(f"{name} was not there when the hook was agreed to")
         return
     if _digest_of(project, name) != expected_digest:

@@ -234,6 +234,36 @@ class _RoleTracker:
         return "argument"
 
 
+def is_shell(name: str) -> bool:
+    """Whether a program is a shell, by its name."""
+    return _SHELL.fullmatch(name) is not None
+
+
+# Options with which an interpreter runs nothing but its script.
+_SHELL_SWITCHES, _PYTHON_SWITCHES = pattern(r"-[aefhkmnptuvx]+"), pattern(r"-[bBdEiIOPqsSuvVx]+")
+_OTHER_SWITCHES = pattern(r"-[wW]")
+
+
+def harmless_switches(name: str) -> Pattern[str] | None:
+    """The options of an interpreter that name nothing it would run; None for a program that is no interpreter."""
+    if is_shell(name):
+        return _SHELL_SWITCHES
+    if _INTERPRETER.fullmatch(name) is None:
+        return None
+    return _PYTHON_SWITCHES if name.startswith("py") else _OTHER_SWITCHES
+
+
+_RUNNER = pattern(
+    r"g?make|cmake|ninja|just|task|rake|bundle|np[mx]|pnpm|pnpx|yarn|bunx?|deno|tsx|uvx?|poetry|pdm|hatch|pipx|tox|nox"
+    r"|pytest|pre-commit|lefthook|cargo|go|gradlew?|mvnw?|ant|dotnet|swift|composer|mix|bazel|nix|mise|direnv|git|docker"
+)
+
+
+def is_runner(name: str) -> bool:
+    """Whether a program runs what files of its directory say, which no word of the command names."""
+    return _RUNNER.fullmatch(name) is not None
+
+
 def is_builtin(text: str) -> bool:
     """Whether a shell needs no program for a word."""
     return (_KEYWORD.fullmatch(text) or _BUILTIN.fullmatch(text)) is not None

@@ -125,7 +125,8 @@ def test_scripts_that_a_script_names_are_told(project, capsys):
         project.put(name, "")
     project.write(command("./guard.sh", files=["lib/c.json"]))
     _, text, _ = hookonce(capsys, "trust", "--list", project.folder)
-    assert "warning: guard.sh names lib/a.sh, which is not pinned; list it under files\n" in text
+    assert "not pinned: lib/a.sh (sourced by guard.sh, where it lies then)\n" in text
+    assert "warning: guard.sh names lib/b.sh, which is not pinned; list it under files\n" in text
     assert 1 == text.count("warning:")
 
 

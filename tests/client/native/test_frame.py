@@ -56,9 +56,9 @@ def test_no_word_at_all_is_no_word(world):
     assert b"" == world.fields()[WORDS]
 
 
-def test_a_directory_that_is_gone_has_no_name(world):
+def test_a_directory_that_is_gone_keeps_its_name(world):
     """
-    The field is empty, and the call goes on.
+    Whoever goes into a folder and removes it is still in the project around it.
     """
     gone = world.home / "gone"
     gone.mkdir()
@@ -66,7 +66,22 @@ def test_a_directory_that_is_gone_has_no_name(world):
 
     told = done.stderr if world.is_native else done.stderr.rpartition(b"\n")[2]  # a shell complains before it reads a line
     assert COLD == (done.returncode, done.stdout, told)
-    assert b"" == world.fields()[CWD]
+    assert bytes(gone) == world.fields()[CWD]
+
+
+def test_a_directory_whose_path_is_too_long_is_one_above_it(world):
+    """
+    Whoever makes folders until nobody can name them is still in the project around them.
+    """
+    folder = os.open(world.home, os.O_RDONLY)
+    for _ in range(25):
+        os.mkdir("x" * 200, dir_fd=folder)
+        last, folder = folder, os.open("x" * 200, os.O_RDONLY, dir_fd=folder)
+        os.close(last)
+    world.run("x", preexec_fn=lambda: os.fchdir(folder))
+    os.close(folder)
+
+    assert world.fields()[CWD].startswith(bytes(world.home / ("x" * 200)))
 
 
 def test_no_two_calls_have_one_name(world):

@@ -7,18 +7,29 @@ from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.consent import require_consent
 from hookonce.cli._ui.messages import pluralize, print_json, print_lines
 from hookonce.diagnose.checks.handlers import project_code_obstacles
+from hookonce.dispatch.dispatcher import refresh_client_files
 from hookonce.errors import HookonceError
 from hookonce.manifest.discover import find_project
-from hookonce.trust.consent import TrustProposal, list_proposals, run_scanners, trust_proposals, unpinned_words
-from hookonce.trust.pin_store import revoke_pins
+from hookonce.trust.consent import (
+    TrustProposal,
+    list_proposals,
+    propose_absence,
+    run_scanners,
+    trust_proposals,
+    unpinned_words,
+)
+from hookonce.trust.pin_store import find_guards, revoke_pins
 
 
 def configure(parser: ArgumentParser) -> None:
     """The options of `trust`."""
-    parser.epilog = "examples:\n  hookonce trust --list\n  hookonce trust\n  hookonce trust --revoke"
+    parser.epilog = (
+        "examples:\n  hookonce trust --list\n  hookonce trust\n  hookonce trust --absent\n  hookonce trust --revoke"
+    )
     parser.add_argument("path", nargs="?", default=".", metavar="PATH", help="the project; default: this directory's")
     add_flag(parser, "--list", "show what is there and whether it is trusted")
     add_flag(parser, "--revoke", "trust nothing of this project any more")
+    add_flag(parser, "--absent", "agree to closed hooks being gone, or unusable, while this branch is as it is")
     add_flag(parser, "--allow-unpinned", "also trust what cannot be pinned by content")
     add_flag(parser, "--json", "with --list: tell it as JSON")
 
@@ -29,10 +40,15 @@ def run(options: Namespace) -> None:
     if options.revoke:
         require_consent("trust --revoke", f"forget all trust in {project}")
         print(f"{pluralize(revoke_pins(project), 'pin')} of {project} forgotten")
+        refresh_client_files()
+        return
+    if options.absent:
+        _accept_absence(project)
         return
     proposals = list_proposals(project, project_code_obstacles)
     if not proposals:
-        raise HookonceError(f"{project} has no hooks: neither .hookonce/hooks.json nor .openhook.json is there")
+        hint = "; hookonce trust --absent agrees to that" if find_guards(str(project), project) else ""
+        raise HookonceError(f"{project} has no hooks: neither .hookonce/hooks.json nor .openhook.json is there{hint}")
     if not options.list:
         _trust_project(project, proposals, allow_unpinned=options.allow_unpinned)
     elif options.json:
@@ -57,7 +73,20 @@ def _trust_project(project: Path, proposals: list[TrustProposal], *, allow_unpin
         raise HookonceError(f"{files} cannot be pinned by content; say --allow-unpinned to trust that too")
     require_consent("trust", "\n".join([*(proposal.text for proposal in new), *run_scanners(project, new)]))
     trust_proposals(project, new)
+    refresh_client_files()
     print(f"{pluralize(len(new), 'file')} trusted")
+
+
+def _accept_absence(project: Path) -> None:
+    proposal = propose_absence(project)
+    if not find_guards(str(project), project):
+        raise HookonceError(f"no closed hook of {project} was ever trusted; there is nothing to agree to")
+    if proposal.is_current:
+        print("nothing to do: this was agreed to already")
+        return
+    require_consent("trust --absent", proposal.text)
+    trust_proposals(project, [proposal])
+    print(f"calls in {project} are not refused for want of these hooks while this branch is as it is now")
 
 
 def _proposal_object(proposal: TrustProposal) -> dict[str, object]:

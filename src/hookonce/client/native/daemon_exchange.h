@@ -27,9 +27,10 @@ static struct reply parse_reply(const char *data, size_t size) {
 }
 
 static _Noreturn void deliver(const struct reply *reply, const char *data) {
-    write_all(1, data + REPLY_HEADER_BYTES, reply->out);
-    write_all(2, data + REPLY_HEADER_BYTES + reply->out, reply->err);
-    _exit(reply->code);
+    struct view out = {data + REPLY_HEADER_BYTES, reply->out};
+    int is_lost = write_all(1, out.data, out.size) && !reply->code && !equals(out, silence_of_agent());
+    write_all(2, out.data + out.size, reply->err);
+    _exit(is_lost ? block_unwritten() : reply->code);
 }
 
 struct exchange {

@@ -1,5 +1,8 @@
 // Fail mode: the reply when there is neither a daemon nor an interpreter that answers.
 
+#define BLOCK_CODE 2 // the exit code that says no to most agents
+#define UNWRITTEN_REASON "hookonce cannot write its answer, which may be a refusal\n"
+
 static const char *agent, *event;
 static int stdin_ended;
 static char client_dir[PATH_MAX]; // the directory in which we lie; a file in it names the following
@@ -46,9 +49,9 @@ static void drain_stdin(void) {
     static char discard[1 << 16];
     if (stdin_ended || isatty(0) || fork()) return;
     alarm(600);
-    int devnull = open("/dev/null", O_RDWR), descriptors[] = {0, devnull, devnull};
-    if (devnull < 0 || set_descriptors(3, descriptors)) _exit(0);
-    while (poll(&(struct pollfd){0, POLLIN, 0}, 1, -1) < 0 || read(0, discard, sizeof discard) > 0) continue;
+    close_from(1);
+    do errno = 0;
+    while (read(0, discard, sizeof discard) > 0 || (errno == EAGAIN && poll(&(struct pollfd){0, POLLIN, 0}, 1, -1) > 0));
     _exit(0);
 }
 
@@ -62,36 +65,114 @@ static char next_escaped_byte(struct view *text) {
     return (char)byte;
 }
 
-static void write_unescaped(int descriptor, struct view text) {
+static int write_unescaped(int descriptor, struct view text) {
     static char buffer[1 << 16];
     size_t size = 0;
+    int failed = 0;
     while (text.size) {
         buffer[size++] = next_escaped_byte(&text);
         if (size == sizeof buffer) {
-            write_all(descriptor, buffer, size);
+            failed |= write_all(descriptor, buffer, size);
             size = 0;
         }
     }
-    write_all(descriptor, buffer, size);
+    return failed | write_all(descriptor, buffer, size);
+}
+
+// The current directory as it is, even if it was removed; one above it where its path is too long, "" if nobody can tell.
+static void find_cwd(char *to, size_t capacity) {
+    if (getcwd(to, capacity)) return;
+    static const char mark[] = " (deleted)";
+    ssize_t size = readlink("/proc/self/cwd", to, capacity - 1), kept = size - (ssize_t)sizeof mark + 1;
+    to[size > 0 ? size : 0] = 0;
+    if (kept > 0 && !strcmp(to + kept, mark)) to[kept] = 0;
+    int here = *to ? -1 : open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    while (here >= 0 && !*to && !chdir("..")) to[getcwd(to, capacity) ? strlen(to) : 0] = 0;
+    if (here >= 0 && !fchdir(here)) close(here);
+}
+
+static int lies_below(const char *path, struct view folder) {
+    if (folder.size == 1) return 1;
+    while (folder.size)
+        if (next_escaped_byte(&folder) != *path++) return 0;
+    return !*path || *path == '/';
+}
+
+static int has_word(struct view words, struct view word) {
+    while (words.size) {
+        struct view next = split_at(&words, ' ');
+        if (next.size == word.size && !memcmp(next.data, word.data, word.size)) return 1;
+    }
+    return 0;
+}
+
+// Whether one of these folders, by device and inode, is a path or lies above it: a project may have been moved.
+static int is_below_inode(const char *path, struct view inodes) {
+    char folder[PATH_MAX], text[64];
+    struct stat status;
+    snprintf(folder, sizeof folder, "%s", path);
+    for (char *end = folder + strlen(folder); end; *end = 0) {
+        int size = 0;
+        if (!stat(*folder ? folder : "/", &status))
+            size = snprintf(text, sizeof text, "%ju:%ju", (uintmax_t)status.st_dev, (uintmax_t)status.st_ino);
+        if (size && has_word(inodes, (struct view){text, (size_t)size})) return 1;
+        end = strrchr(folder, '/');
+        if (!end) break;
+    }
+    return 0;
+}
+
+// Whether we are in a project with trusted hooks that must be asked at this type of event.
+static int is_guarded(struct view rest, struct view type) {
+    char cwd[PATH_MAX];
+    find_cwd(cwd, sizeof cwd);
+    while (rest.size) {
+        struct view row = split_at(&rest, '\n');
+        if (!row.size || *row.data != '/') continue;
+        struct view folder = split_at(&row, '|'), inodes = split_at(&row, '|');
+        if (has_word(row, type) && (!*cwd || lies_below(cwd, folder) || is_below_inode(cwd, inodes))) return 1;
+    }
+    return 0;
+}
+
+static const char *silence_of_agent(void) {
+    for (size_t i = 0; i < sizeof SILENCES / sizeof *SILENCES; i++)
+        if (!strcmp(agent, SILENCES[i][0])) return SILENCES[i][1];
+    return "";
 }
 
 static int reply_silence(void) {
-    for (size_t i = 0; i < sizeof SILENCES / sizeof *SILENCES; i++)
-        if (!strcmp(agent, SILENCES[i][0])) write_all(1, SILENCES[i][1], strlen(SILENCES[i][1]));
+    write_all(1, silence_of_agent(), strlen(silence_of_agent()));
     return 0;
+}
+
+// How to end when a refusal cannot be written: by exit code, for which some agents want a reason too.
+static int block_unwritten(void) {
+    write_all(2, UNWRITTEN_REASON, strlen(UNWRITTEN_REASON));
+    return BLOCK_CODE;
 }
 
 static int reply_refusal(void) {
     struct view rest = map_beside_client("failmode.bin");
+    if (!rest.data) { // perhaps there are no descriptors left
+        close(0);
+        errno = 0;
+        rest = map_beside_client("failmode.bin");
+    }
+    if (!rest.data && errno == EMFILE) return block_unwritten();
     while (rest.size && rest.data[rest.size - 1] != '\n') rest.size--; // half a line is none
+    struct view all = rest, type = {NULL, 0};
     while (rest.size) {
         struct view row = split_at(&rest, '\n'), agent_name = split_at(&row, '|');
         struct view event_name = split_at(&row, '|'), code = split_at(&row, '|');
+        int is_for_projects = agent_name.size && memchr(agent_name.data, ':', agent_name.size) != NULL;
+        if (is_for_projects) type = split_at(&agent_name, ':');
         if (!equals(agent_name, agent) || !equals(event_name, event)) continue;
+        if (is_for_projects && !is_guarded(all, type)) continue;
         if (code.size != 1 || *code.data < '0' || *code.data > '9') break;
-        write_unescaped(1, split_at(&row, '|'));
+        int failed = write_unescaped(1, split_at(&row, '|'));
         write_unescaped(2, row);
-        return *code.data - '0';
+        return failed ? block_unwritten() : *code.data - '0';
     }
     return reply_silence();
 }
@@ -109,6 +190,7 @@ static void mark_unanswered(void) {
 }
 
 static _Noreturn void fail_mode_exit(void) {
+    close_from(3); // whatever it was for, there may be no descriptors left
     mark_unanswered();
     drain_stdin();
     _exit(reply_refusal());

@@ -131,7 +131,8 @@ static struct bytes build_frame(char **argv) {
     put_id(&frame);
     put_strings(&frame, *argv ? argv + 1 : argv);
     put_strings(&frame, environ);
-    put_field(&frame, folder, getcwd(folder, sizeof folder) ? strlen(folder) : 0);
+    find_cwd(folder, sizeof folder);
+    put_field(&frame, folder, strlen(folder));
     put_field(&frame, text, (size_t)snprintf(text, sizeof text, "%u", (unsigned)caller_umask));
     put_payload(&frame, reply_deadline_ns(argv));
     put_namespaces(&frame);

@@ -15,10 +15,10 @@
 #include "oneshot.h"
 #include "watchdog.h"
 
-// Descriptors that the caller has closed would become those of our next files.
+// Descriptors that the caller has closed would become those of our next files; what is written to stdout must fail.
 static void fill_gaps(void) {
     for (int number = 0; number < 3; number++)
-        if (fcntl(number, F_GETFD) < 0) open("/dev/null", O_RDWR);
+        if (fcntl(number, F_GETFD) < 0) open("/dev/null", number == 1 ? O_RDONLY : O_RDWR);
 }
 
 int main(int argc, char **argv) {

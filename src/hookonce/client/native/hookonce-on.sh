@@ -6,12 +6,12 @@
 # It needs no other program for that, and says nothing of its own.
 { :; } 9>&2 || exec 2>/dev/null
 { { :; } 9<&0; } 2>/dev/null || exec </dev/null
-{ { :; } 9>&1; } 2>/dev/null || exec >/dev/null
+{ { :; } 9>&1; } 2>/dev/null || exec 1</dev/null # what is written there must fail
 [ -d /dev/fd/0 ] && exec </dev/null # Python would not start
 unset -f [ cat printf read readlink 2>/dev/null
 PATH=/usr/bin:/bin                  # the caller's would choose what runs here
 trap '' PIPE 25                     # nor does a disk quota, which is the number, end a call
-client=$0 python='' event='' code='' out_text='' err_text=''
+client=$0 python='' event='' code='' out_text='' err_text='' here='' types=''
 case $2 in -*) ;; *) event=$2 ;; esac
 {
     [ -h "$client" ] && client=$(readlink -f "$client")
@@ -30,7 +30,20 @@ case $2 in -*) ;; *) event=$2 ;; esac
     if [ "$python" ] && [ ! -h "$file" ] && [ ${#marks} -lt 9999 ] && { [ -f "$file" ] || [ ! -e "$file" ]; }; then
         (umask 077 && printf . >>"$file")
     fi
+    cd -P . && here=$PWD # without it we may be in any project
     while IFS='|' read -r name event_name exit_code out err; do
+        case $name in
+        /*) # a project with hooks that must be asked at the types of events that stand in its third field
+            case $name in *\\*) name=$(printf '%b_' "$name") name=${name%_} ;; esac
+            folder=$here
+            while [ "$folder" ] && [ "$folder" != "$name" ] && ! [ "$folder" -ef "$name" ]; do folder=${folder%/*}; done
+            { [ "$folder" ] || [ ! "$here" ] || [ "$name" = / ]; } && types="$types $exit_code "
+            continue
+            ;;
+        *:*) # a refusal in such projects
+            case $types in *" ${name%%:*} "*) name=${name#*:} ;; *) continue ;; esac
+            ;;
+        esac
         [ "$name|$event_name" = "$1|$event" ] && code=$exit_code out_text=$out err_text=$err && break
     done <"$client_dir/failmode.bin"
     # An agent that is still writing must not run into a closed pipe.
@@ -44,7 +57,10 @@ case $code in
     ;;
 esac
 printf '%b' "$err_text" >&2 2>/dev/null
-printf '%b' "$out_text" 2>/dev/null
+if ! printf '%b' "$out_text" 2>/dev/null && [ "$code$out_text" != '0{}\n' ]; then
+    code=2 # the exit code that says no to most agents; some want a reason too
+    echo 'hookonce cannot write its answer, which may be a refusal' >&2 2>/dev/null
+fi
 exit "$code"
 '''
 

@@ -41,9 +41,13 @@ def _join_nul(items: list[bytes]) -> bytes:
 
 
 def _cwd_bytes() -> bytes:
-    """The current directory; empty if it was deleted."""
+    """The current directory, or what it was when it was deleted; empty if nobody can tell."""
     try:
         return os.getcwdb()  # noqa: PTH109  as bytes
+    except OSError:
+        pass
+    try:
+        return os.readlink(b"/proc/self/cwd").removesuffix(b" (deleted)")  # noqa: PTH115  as bytes
     except OSError:
         return b""
 

@@ -2,7 +2,7 @@
 
 import os
 
-from hookonce.base.wire import MAX_FRAME_BYTES, encode_frame, write_best_effort
+from hookonce.base.wire import MAX_FRAME_BYTES, encode_frame, write_reply
 from hookonce.client.python import frame
 from hookonce.client.python.call import ClientCall
 from hookonce.client.python.connection import request_reply
@@ -23,9 +23,7 @@ def main(folder: str, install_lines: list[str], caller: int, argv: list[str]) ->
     )
     if reply is None:
         return _answer_in_process(call, frame_bytes)
-    write_best_effort(1, reply[3])
-    write_best_effort(_CALLER_STDERR_FD, reply[4])
-    return reply[2]
+    return write_reply(_CALLER_STDERR_FD, *reply[2:])
 
 
 def _answer_in_process(call: ClientCall, frame_bytes: bytes) -> int:

@@ -224,7 +224,7 @@ def _payload_cwd(body: bytes) -> str:
 def _must_fail_closed(cwd: str) -> bool:
     """Whether a hook there must fail closed, or that cannot be found out."""
     try:
-        return not pause.is_paused() and bool(fail_mode.closed_event_types(find_project(Path(cwd))))
+        return not pause.is_paused() and bool(fail_mode.closed_event_types(find_project(cwd), cwd))
     except Exception:  # noqa: BLE001  what cannot be read may say so
         return True
 

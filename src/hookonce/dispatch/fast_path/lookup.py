@@ -65,7 +65,26 @@ def find_row(
         return None
     payload_cwd, folder = payload.get("cwd"), os.fsdecode(fields[5])
     folders = {folder, os.path.join(folder, payload_cwd) if type(payload_cwd) is str else folder}  # noqa: PTH118
-    return None if any(os.access(path, os.F_OK) for folder in folders for path in _project_hook_paths(folder)) else row
+    has_hooks = any(os.access(path, os.F_OK) for folder in folders for path in _project_hook_paths(folder))
+    guards = table["guards"]
+    has_guard = guards and any(
+        _may_be_guarded(folder, guards) for folder in {*folders, *map(os.path.realpath, folders)}
+    )
+    return None if has_hooks or has_guard else row
+
+
+def _may_be_guarded(folder: str, guard_places: "frozenset[Any]") -> bool:
+    """Whether a folder may lie in a project whose hooks must be asked, found or not; a worktree may be one of its."""
+    folder, below = os.path.abspath(folder), ""  # noqa: PTH100
+    while folder != below:
+        try:
+            status = os.stat(folder)  # noqa: PTH116
+        except OSError:
+            return True  # on the long way it is told why
+        if folder in guard_places or (status.st_dev, status.st_ino) in guard_places or os.path.isfile(f"{folder}/.git"):  # noqa: PTH113
+            return True
+        folder, below = os.path.dirname(folder), folder  # noqa: PTH120
+    return False
 
 
 def stamp_files(folders: "list[tuple[str, list[str]]]") -> "list[tuple[int, ...] | None]":
@@ -83,7 +102,7 @@ def stamp_files(folders: "list[tuple[str, list[str]]]") -> "list[tuple[int, ...]
 
 def stamp_file(path: str) -> "tuple[int, ...] | None":
     """Stamp of a file: times, size, inode, owner and mode; None if it is missing."""
-    if not os.access(path, os.F_OK):  # most are not there, and an exception costs more than asking twice
+    if not os.access(path, os.F_OK, follow_symlinks=False):  # most are not there, and an exception costs more
         return None
     try:
         status = os.stat(path)  # noqa: PTH116

@@ -1,6 +1,7 @@
 """Fast-path table: the agents and events without hooks, built beforehand for `lookup.py`."""
 
 import marshal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from hookonce.dispatch import manifest_stamps, pause
 from hookonce.dispatch.fast_path import lookup
 from hookonce.dispatch.select import find_candidates
 from hookonce.model import SCHEMA, Agent, Event, Gap, Object, Stored
+from hookonce.trust.pin_store import Guard, load_guards
 from hookonce.vocabulary.names import AGENT_ALIASES
 
 # Which of these an event is, only its payload tells.
@@ -71,7 +73,7 @@ def _load_table() -> Object:
 
 def _source_files() -> list[tuple[str, list[str]]]:
     manifest_files = manifest_stamps.candidate_files(paths.config_dir(), settings.SYSTEM)
-    return [*manifest_files, (str(paths.data_dir()), [str(paths.pause_path())])]
+    return [*manifest_files, (str(paths.data_dir()), [str(paths.pause_path()), str(paths.pins_path())])]
 
 
 def _build_table() -> Object:
@@ -89,7 +91,12 @@ def _build_table() -> Object:
         "record": _record_template(),
         "settles": settings.load().durability == "full",
         "agents": _agent_rows(hook_events) if is_readable else {},
+        "guards": frozenset(place for guard in load_guards() for place in (*guard.folders, *_inodes(guard))),
     }
+
+
+def _inodes(guard: Guard) -> Iterator[tuple[int, int]]:
+    return ((device, inode) for device, inode, _ in guard.identities)
 
 
 def _stop_event_types() -> set[str]:
