@@ -184,7 +184,6 @@ def _configure_invoke(parser: ArgumentParser) -> None:
 
 
 def _run_invoke(options: Namespace) -> int:
-    """Ask it, and print the document that it answers with."""
     from hookonce.modules.kernel.user_kernel import build_kernel
     from hookonce.modules.protocol.capabilities import policy_from_grants
 
@@ -211,7 +210,6 @@ def _configure_list(parser: ArgumentParser) -> None:
 
 
 def _run_list(options: Namespace) -> int:
-    """List them, and the files that describe none."""
     from hookonce.modules.kernel.user_kernel import descriptor_folder, list_modules
 
     descriptors = list_modules()

@@ -91,7 +91,6 @@ def _movable_hooks(
 
 
 def _extend_manifest(path: Path, hooks: list[Hook]) -> FileChange:
-    """The change that appends hooks to the manifest; a new one if there is none."""
     siblings = [path.with_name(name) for name in MANIFEST_NAMES if name != path.name]
     if (other := next(filter(Path.exists, siblings), None)) is not None:
         raise HookonceError(f"{other} is there, and hooks are adopted into JSON only; make it {path.name} first")

@@ -87,7 +87,6 @@ def _check_http(agent: Agent, roots: ConfigRoots) -> Iterator[Diagnosis]:
 
 
 def _check_drift(agent: Agent, roots: ConfigRoots, client: str) -> Iterator[Diagnosis]:
-    """Entries that are missing or differ from what we would write today."""
     for scope in install_status(agent, roots, client).scopes:
         if scope.state in {"partly", "outdated"}:
             missing_text = f"; no door for {', '.join(scope.missing)}" if scope.missing else ""

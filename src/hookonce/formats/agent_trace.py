@@ -117,7 +117,6 @@ def _is_reversed(part: Object) -> bool:
 
 
 def _parts(part: Any, level: str = "record", where: str = "$") -> Iterator[tuple[str, Object, str]]:
-    """Every object that the format describes, with its place."""
     if type(part) is not dict:
         return
     yield level, part, where

@@ -71,6 +71,5 @@ def tool_filter(name: str | None, connection: Connection, *, live: bool = False)
 
 
 def _canonical_name(table: str, native: str) -> str | None:
-    """The canonical name for an agent's own."""
     names = (getattr(agents.load(agent_name), table).get(native) for agent_name in agents.AGENTS)
     return next((name for name in names if name), None)

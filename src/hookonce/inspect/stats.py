@@ -64,7 +64,6 @@ def build_stats(connection: Connection, span: RollupFilter) -> Stats:
 
 
 def _sort_counts(counts_by_name: Mapping[str, int]) -> list[NamedCount]:
-    """Highest first; equals by name."""
     counts = sorted(counts_by_name.items(), key=lambda item: (-item[1], item[0]))
     return [NamedCount(name=name, events=count) for name, count in counts]
 

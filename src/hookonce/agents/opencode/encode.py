@@ -31,7 +31,6 @@ def wrap(flat: Object, event: Event) -> Object:
 
 
 def _select_native_event(native: str, event: Event) -> str:
-    """Of several native events with one canonical name, the one that fits this event."""
     if event.data.get("repeat") is True and native == "chat.params":
         return "chat.headers"
     if event.type == "file_saved" and "change" not in event.data:

@@ -23,7 +23,6 @@ class TranscriptAccumulator:
     """Accumulator of one batch, starting from a reader's memory."""
 
     def __init__(self, memory: ReaderMemory) -> None:
-        """Start from a copy of the memory."""
         self.memory = deepcopy(memory)
         self._recent_ids = dict.fromkeys(memory.seen)
         self._calls, self._compactions, self._unreadable = list[ModelCall](), list[Compaction](), 0

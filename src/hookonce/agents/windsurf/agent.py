@@ -72,7 +72,6 @@ def _result(facts: Facts, name: str) -> Result:
 
 
 def _wrap(flat: Object, event: Event) -> Object:
-    """The payload in its envelope."""
     own = event.agent == "windsurf"
     if event.tool is not None:
         action, info = _tool_info(flat, event.tool, own=own)

@@ -85,7 +85,6 @@ def run(options: Namespace) -> int:
 
 
 def _read_document(name: str, source: Agent | None) -> Json:
-    """What is to be converted: a manifest, an agent's configuration, or scripts."""
     path = Path(name)
     code = source is not None and config_of(source).language == "code"
     if code and path.is_dir():

@@ -127,7 +127,6 @@ def _run_set_aside(options: Namespace) -> None:
 
 
 def _find_damage() -> str | None:
-    """Why a record should be put aside; None if it should not."""
     damage_text = find_damage()
     if damage_text:
         return f"the record was damaged: {damage_text}"

@@ -163,6 +163,5 @@ def manifest_obstacles(file: Path, document: Object) -> Iterator[Problem]:
 
 
 def _manifest_place(file: Path) -> tuple[Path, Scope]:
-    """The folder that a manifest's paths start from, and its scope."""
     parent = file.absolute().parent
     return (parent.parent, "project") if parent.name == PROJECT_FOLDER else (parent, "user")

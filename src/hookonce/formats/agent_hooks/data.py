@@ -51,7 +51,6 @@ def derived_events(event: Event) -> list[tuple[str, Object]]:
 
 
 def _text_or_digest(name: str, value: Any) -> Object:
-    """A text under its own name, or its hash and length."""
     if value is None:
         return {}
     if not is_digest(value):

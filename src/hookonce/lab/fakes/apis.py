@@ -25,7 +25,6 @@ class ModelApi(Struct, frozen=True):
 
 
 def _join_texts(content: Any) -> str:
-    """Join all text of a message's content, which is a text or nested parts."""
     if type(content) is str:
         return content
     if type(content) is dict:

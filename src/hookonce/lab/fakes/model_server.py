@@ -35,7 +35,6 @@ class ModelServer:
     """Threaded HTTP server and the requests that it received; a context manager."""
 
     def __init__(self) -> None:
-        """Listen on a free port of loopback."""
         self.requests: list[ModelRequest] = []
         self._server = _ModelHttpServer(("127.0.0.1", 0), _ModelHandler)
         self._server.model = self
@@ -47,12 +46,10 @@ class ModelServer:
         return f"http://127.0.0.1:{self._server.server_port}"
 
     def __enter__(self) -> Self:
-        """Begin to answer."""
         self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Answer nobody any more."""
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()

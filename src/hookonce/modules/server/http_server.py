@@ -126,7 +126,6 @@ class _ModuleHttpHandler(BaseHTTPRequestHandler):
         self._send(405, messages.build_error("bad_request", f"{self.command} is not spoken here; POST is"))
 
     def _read_document(self) -> Json:
-        """The request document of an authorized caller."""
         authorization, token = self.headers.get("Authorization", ""), self.server.token
         if token is not None and not compare_digest(authorization.encode(), f"Bearer {token}".encode()):
             raise _HttpRefusal(401, "forbidden", "a bearer token is needed, and this is not it")

@@ -206,7 +206,6 @@ def _move_files(database_path: Path, folder: Path) -> None:
 
 
 def _read_last_seq(head_path: Path) -> int:
-    """The last row by a head file; 0 if it cannot be read."""
     try:
         last_head = head_file.read_head(head_path)
     except (ValueError, OSError):

@@ -20,7 +20,6 @@ def has_retention_limit() -> bool:
 
 
 def _limits() -> tuple[int | None, int | None]:
-    """How many days and megabytes are kept."""
     current = settings.load().require("keep_days", "keep_megabytes")
     return current.keep_days, current.keep_megabytes
 

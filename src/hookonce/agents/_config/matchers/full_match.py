@@ -53,7 +53,6 @@ def _escape_literal(text: str) -> str:
 
 
 def _strip_pattern(text: str, before: str, after: str) -> str | None:
-    """What stands between the two, if it is a pattern by itself."""
     if not text.startswith(before) or not text.endswith(after):
         return None
     inner = text[len(before) : -len(after)]
