@@ -323,6 +323,8 @@ OWN_FILES = {
     "dispatch/dedup.py": "of the runtime folder",
     "dispatch/pause.py": "of our data",
     "formats/schema.py": "of the package",
+    "handlers/environment.py": "of our data",
+    "handlers/supervise/hook_results.py": "of the runtime folder",
     "handlers/supervise/limits.py": "of /proc",
     "handlers/supervise/watchdog.py": "of /proc",
     "modules/conformance/suite.py": "of /proc",

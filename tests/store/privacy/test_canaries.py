@@ -117,7 +117,7 @@ def test_secrets_are_kept_at_no_level_wherever_they_stand(agent, level, monkeypa
             return (made, f"{text}/{made}/x", f"echo {text} && curl {made}", f"{text} {made}")[seed % 4]
 
         for at, (path, text) in enumerate(leaves(payload)):
-            if not ALL and (at + number) % len(LEVELS) != LEVELS.index(level):
+            if not ALL and (at + number) % (2 * len(LEVELS)) != LEVELS.index(level):
                 continue
             given = record(agent, event, put(payload, path, secret(text)))
             if given is not None:
