@@ -10,6 +10,7 @@ PIP   := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 MADE  := $(VENV)/.made
 PLAIN := $(VENV)/.installed
 DEV   := $(VENV)/.installed-dev
+BUILT := pyproject.toml hatch_build.py $(wildcard src/hookonce/client/native/*.[ch])
 
 .DEFAULT_GOAL := help
 .PHONY: run test test-integration explore prove lint bench bench-large docs clean help
@@ -75,12 +76,12 @@ $(MADE):
 	@$(PYTHON) -m venv $(VENV)
 	@touch $@
 
-$(PLAIN): pyproject.toml | $(MADE)
+$(PLAIN): $(BUILT) | $(MADE)
 	@echo "installing hookonce"
 	@$(PIP) -e .
 	@touch $@
 
-$(DEV): pyproject.toml | $(MADE)
+$(DEV): $(BUILT) | $(MADE)
 	@echo "installing hookonce and its development tools"
 	@$(PIP) -e '.[dev]'
 	@touch $@ $(PLAIN)
