@@ -10,7 +10,7 @@ import pytest
 
 from hookonce.diagnose.document_check import DOCUMENT_CHECKS
 from hookonce.dispatch import dispatcher
-from hookonce.trust.consent import list_proposals, propose_absence, trust_proposals, unpinned_words
+from hookonce.trust.consent import find_trust_project, list_proposals, propose_absence, trust_proposals, unpinned_words
 from hookonce.trust.pin_store import revoke_pins
 from tests.daemon.conftest import home, installed, shelf  # the fixtures of an installed client
 from tests.daemon.installed_home import TOOL, payload
@@ -349,10 +349,34 @@ def test_whatever_an_agent_does_to_a_trusted_project_its_guard_is_asked_or_the_c
     assert ("deny", "no") == answer(agreed)
     assert None is answer(agreed, "ls")
 
-    where = WAYS[way](agreed)
-    ending = answer(where if isinstance(where, Path) else agreed)
+    found = WAYS[way](agreed)
+    where = found if isinstance(found, Path) else agreed
+    ending = answer(where)
 
     assert is_asked_or_refused(ending), ending
+    if ending[1] != "no":
+        accept(ending[1])
+        again = answer(where)
+        assert again is None or again[1] == "no" or (way in REPAIRED_ONLY and again[0] == "deny"), again
+
+
+# What a person cannot agree to, because nothing could run, or turn it off, that somebody has seen.
+REPAIRED_ONLY = {
+    *("remove the script", "rename the script", "script that cannot be read", "script that is a folder"),
+    *("script as a pipe", "script as an endless file", "policy that cannot be read"),
+    *("policy as a link", "policy as a folder", "policy as a pipe"),
+}
+
+
+def accept(reason):
+    """Do what a refusal says that a person can do: agree to what is there, else to what is not."""
+    folder = find_trust_project(Path(reason.partition("(hookonce trust ")[2].partition(")")[0]))
+    proposals = list_proposals(folder)
+    if proposals and all(proposal.pin for proposal in proposals):
+        trust_proposals(folder, proposals)
+    else:
+        assert f"(hookonce trust --absent {folder})" in reason
+        trust_proposals(folder, [propose_absence(folder)])
 
 
 def test_warm_and_cold_are_alike_and_what_comes_back_counts_again(home, project):

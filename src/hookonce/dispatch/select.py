@@ -230,7 +230,9 @@ def _guard_candidates(
 ) -> Iterator[CandidateHook]:
     """The fail-closed hooks of a guarded project that cannot be asked, each with the reason and what to do."""
     obstacles = [candidate for candidate in candidates if candidate.obstacle == "trust" and _is_closed(candidate)]
+    absence = ""
     if not obstacles:
+        absence = f", or to these hooks being gone there (hookonce trust --absent {folder})"
         manifests = [source for source in sources if not source.is_openhook]
         file_problems = [
             candidate for candidate in candidates if candidate.hook is None and not candidate.source.is_openhook
@@ -246,14 +248,12 @@ def _guard_candidates(
         ]
     for candidate in obstacles:
         if event_type is None or (candidate.hook and _handles_event(candidate.hook, candidate.source, event_type)):
-            reason = f"{_MUST_BE_ASKED}: {candidate.reason}. {_NEXT_STEP.format(folder=folder)}"
+            next_step = f"A person can agree to it as it is (hookonce trust {folder}){absence}; {_RETURN}"
+            reason = f"{_MUST_BE_ASKED}: {candidate.reason}. {next_step}"
             yield replace(candidate, obstacle="guard", reason=reason, folder=folder)
 
 
-_NEXT_STEP = (
-    "A person can agree to {folder} as it is (hookonce trust), or to these hooks being gone here "
-    "(hookonce trust --absent); what was trusted before counts again as soon as it is back"
-)
+_RETURN = "what was trusted before counts again as soon as it is back"
 
 
 def _restore_hook(hook: ClosedHook) -> Hook:

@@ -1,5 +1,6 @@
 """Consent of a person to hooks: pins of a project's hooks, and digests of vouched foreign hooks."""
 
+import os
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator
@@ -19,7 +20,7 @@ from hookonce.base.spawn import run
 from hookonce.base.terminal_text import escape_unprintable
 from hookonce.errors import HookonceError
 from hookonce.manifest.degrade import capabilities_of
-from hookonce.manifest.discover import ManifestSource, find_project_sources, load_source
+from hookonce.manifest.discover import ManifestSource, find_project, find_project_sources, load_source
 from hookonce.manifest.load import OPENHOOK_VERSIONS, describe_handler
 from hookonce.model import Agent, Handler, Hook, Manifest
 from hookonce.trust.pin_store import (
@@ -28,6 +29,7 @@ from hookonce.trust.pin_store import (
     absence_digest,
     add_pins,
     content_digest,
+    find_guards,
     load_pins,
     verify_by_pins,
 )
@@ -176,6 +178,13 @@ def trust_proposals(project: Path, proposals: list[TrustProposal]) -> None:
         add_pins(project, [proposal.pin for proposal in proposals if proposal.pin])
     except (OSError, UnicodeError) as problem:
         raise HookonceError(f"nothing was trusted: {getattr(problem, 'strerror', None) or problem}") from None
+
+
+def find_trust_project(path: Path) -> Path:
+    """The project that a person means by a path: one that is guarded, whatever there is of it, else that around it."""
+    path = Path(os.path.abspath(path))  # noqa: PTH100  links stay
+    is_guarded = any(folder == path for _, folder in find_guards(str(path), None))
+    return path if is_guarded else find_project(path)
 
 
 def propose_absence(project: Path) -> TrustProposal:

@@ -143,7 +143,7 @@ def add_pins(project: Path, new: list[Pin]) -> None:
         store_copies(project, root, pin)
     guards = find_guards(str(project), project)  # one more of this folder, if it was moved or lost its repository
     with _edit_pins() as all_pins:
-        for name in {root, *(guard.root for guard, place in guards if str(place) == folder)}:
+        for name in {root, *(guard.root for guard, place in guards if os.path.realpath(place) == folder)}:
             project_pins = all_pins.setdefault(name, [])
             project_pins += [pin for pin in new if pin not in project_pins]
 

@@ -9,16 +9,16 @@ from hookonce.cli._ui.messages import pluralize, print_json, print_lines
 from hookonce.diagnose.checks.handlers import project_code_obstacles
 from hookonce.dispatch.dispatcher import refresh_client_files
 from hookonce.errors import HookonceError
-from hookonce.manifest.discover import find_project
 from hookonce.trust.consent import (
     TrustProposal,
+    find_trust_project,
     list_proposals,
     propose_absence,
     run_scanners,
     trust_proposals,
     unpinned_words,
 )
-from hookonce.trust.pin_store import find_guards, revoke_pins
+from hookonce.trust.pin_store import find_guards, load_pins, revoke_pins
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -36,7 +36,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> None:
     """Let a project's hooks run as they are now; a changed file is not trusted any more."""
-    project = find_project(Path(options.path).absolute())
+    project = find_trust_project(Path(options.path))
     if options.revoke:
         require_consent("trust --revoke", f"forget all trust in {project}")
         print(f"{pluralize(revoke_pins(project), 'pin')} of {project} forgotten")
@@ -81,6 +81,8 @@ def _accept_absence(project: Path) -> None:
     proposal = propose_absence(project)
     if not find_guards(str(project), project):
         raise HookonceError(f"no closed hook of {project} was ever trusted; there is nothing to agree to")
+    if any(other.pin and load_pins(project, other.pin.manifest) for other in list_proposals(project)):
+        raise HookonceError(f"the hooks of {project} are there: put back what they need, or say hookonce trust")
     if proposal.is_current:
         print("nothing to do: this was agreed to already")
         return
