@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import subprocess
+from fcntl import LOCK_EX, flock
 from pathlib import Path
 
 import pytest
@@ -424,7 +425,9 @@ def is_refusal(done):
     return done.returncode == 2 or (done.returncode == 0 and b'"deny"' in done.stdout)
 
 
-LIMITS = ["ulimit -v 20000", "ulimit -u 1", "ulimit -f 0", *(f"ulimit -n {number}" for number in (0, *range(3, 9), 10, 12))]
+LIMITS = ["ulimit -v 20000", "ulimit -v 4000", "ulimit -u 1", "ulimit -f 0", *(f"ulimit -n {number}" for number in (0, *range(3, 9), 10, 12))]
+
+NO_LIBRARY = {"ulimit -n 0", "ulimit -n 3", "ulimit -v 4000"}  # with which no library may be loaded
 
 
 @pytest.mark.parametrize("limit", LIMITS)
@@ -432,9 +435,9 @@ def test_a_guard_that_lacks_what_it_needs_to_run_refuses(any_client, project, li
     """
     Memory, processes, files, descriptors: with less than it takes, nobody is let pass.
     """
-    if limit in {"ulimit -n 0", "ulimit -n 3"} and b"ld-linux" in any_client.client.read_bytes():
+    if limit in NO_LIBRARY and b"ld-linux" in any_client.client.read_bytes():
         link_statically(any_client)
-    elif limit in {"ulimit -n 0", "ulimit -n 3"} and any_client.client.read_bytes().startswith(b"#!"):
+    elif limit in NO_LIBRARY and any_client.client.read_bytes().startswith(b"#!"):
         pytest.skip("not even a shell can be loaded")
     done = limited(any_client, limit, project / "sub")
     assert is_refusal(done), done
@@ -556,6 +559,15 @@ def test_a_hook_with_a_matcher_refuses_what_it_would_have_been_asked_about(agree
     deleted_folder(agreed)
     assert None is answer(agreed)
     assert "deny" == answer(agreed, tool_name="Read", tool_input={"file_path": "/x"})[0]
+
+
+def test_nobody_holds_up_a_call_in_a_new_worktree(agreed, tmp_path):
+    """
+    Whoever holds the lock of the pins keeps a worktree from being remembered, and no hook from being asked.
+    """
+    with (tmp_path / ".local" / "share" / "hookonce" / "trust.lock").open("wb") as lock:
+        flock(lock, LOCK_EX)
+        assert ("deny", "no") == answer(worktree(agreed, lambda _: None))
 
 
 def test_pins_that_cannot_be_read_refuse_and_say_why(agreed, tmp_path):

@@ -113,7 +113,7 @@ def find_project(cwd: Path | str) -> Path:
     """
     folders = _ancestors(str(cwd))
     with suppress(ValueError):  # NUL or half a character: nothing lies there
-        folders = _ancestors(_resolve_folder(str(cwd)))
+        folders = _ancestors(resolve_folder(str(cwd)))
         for folder in folders:  # the repository first: hooks further in must not take the place of those at its root
             if access(f"{folder}/.git", F_OK) and _is_repository(f"{folder}/.git"):
                 return _cached_path(folder)
@@ -124,7 +124,7 @@ def find_project(cwd: Path | str) -> Path:
     return _cached_path(folders[0])
 
 
-def _resolve_folder(folder: str) -> str:
+def resolve_folder(folder: str) -> str:
     """The folder behind links, as far as they can be followed; the kernel finds it in fewer steps than Python."""
     try:
         fd = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)

@@ -15,7 +15,7 @@ from msgspec.json import decode, encode
 from hookonce.base import paths
 from hookonce.base.files import read_regular_file
 from hookonce.errors import HookonceError
-from hookonce.manifest.discover import ManifestSource
+from hookonce.manifest.discover import ManifestSource, resolve_folder
 from hookonce.model import Hook, Json
 
 Identity = tuple[int, int, int]  # device, inode and generation of a folder
@@ -215,17 +215,19 @@ def find_guards(cwd: str, project: Path | None, stamp: tuple[int, ...] = ()) -> 
         for guard in guards:
             if folder in guard.folders or identity in guard.identities:
                 places.setdefault(guard.root, Path(folder))
-    if project is not None and (root := trust_root_of(project)) not in places:
+    roots = {guard.root for guard in guards}
+    git = f"{project}/.git"
+    may_share_root = project is not None and (git in roots or os.path.isfile(git))  # noqa: PTH113  a worktree has a file
+    if project is not None and may_share_root and (root := trust_root_of(project)) in roots - places.keys():
         places[root] = Path(os.path.realpath(project))
-        if any(guard.root == root for guard in guards):
-            _remember_worktree(root, str(places[root]))
+        _remember_worktree(root, str(places[root]))
     return [(guard, places[guard.root]) for guard in guards if guard.root in places]
 
 
 def _remember_worktree(root: str, folder: str) -> None:
     """Remember a worktree of a guarded project by its inode: its `.git` may be gone at the next call."""
     worktree = Pin(manifest=_WORKTREE, folder=folder, identity=folder_identity(folder))
-    with suppress(OSError, ValueError, HookonceError), _edit_pins() as all_pins:
+    with suppress(OSError, ValueError, HookonceError), _edit_pins(waits=False) as all_pins:
         pins = all_pins.get(root, [])
         pins[:] = [pin for pin in pins if pin.manifest != _WORKTREE or os.path.isdir(pin.folder)]  # noqa: PTH112
         pins.append(worktree)
@@ -238,7 +240,7 @@ def _ancestors(cwd: str) -> Iterator[str]:
     """A directory and those above it: as it was named, for a link may have taken a project's place, and as it is."""
     places = [os.path.abspath(cwd)]  # noqa: PTH100  as texts; somebody waits
     with suppress(ValueError):  # NUL or half a character: what stands before it may be a project's path all the same
-        places.append(os.path.realpath(cwd))
+        places.append(resolve_folder(cwd))
     for folder in dict.fromkeys(f"/{place.lstrip('/')}" for place in places):
         while True:
             yield folder
@@ -305,14 +307,17 @@ def _read_pins() -> _PinsByRoot:
 
 
 @contextmanager
-def _edit_pins() -> Iterator[_PinsByRoot]:
-    """All pins, to be changed by one at a time; a file that cannot be read is not written over."""
+def _edit_pins(*, waits: bool = True) -> Iterator[_PinsByRoot]:
+    """All pins, to be changed by one at a time; a file that cannot be read is not written over.
+
+    Who answers a call does not wait for another, who may be anybody: OSError instead.
+    """
     import fcntl
 
     file = paths.pins_path()
     paths.make_private_dir(file.parent)
     with file.with_name("trust.lock").open("wb") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        fcntl.flock(lock, fcntl.LOCK_EX if waits else fcntl.LOCK_EX | fcntl.LOCK_NB)
         all_pins = _read_pins()
         if not all_pins and file.exists() and file.read_bytes() != b"{}":
             raise HookonceError(f"{file} is damaged; move it away to begin anew")
