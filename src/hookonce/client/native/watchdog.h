@@ -26,7 +26,7 @@ static struct {
     size_t output_bytes[2];
 } watch = {.claim_file = -1, .pipes = {-1, -1, -1}};
 
-static char outputs[2][MAX_OUTPUT_BYTES];
+static char *outputs[2], *result; // mapped by the watchdog alone: a client has to run where there is little memory
 
 static _Noreturn void exec_hook(char **arguments, const int *descriptors, int error_pipe) {
     char *shell[] = {"/bin/sh", "-c", arguments[2], NULL};
@@ -162,7 +162,7 @@ static int claim_hook(void) {
 }
 
 // Until the call was answered; for a runner that was killed the result is left to whoever answers in its place.
-static void keep_result(const char *result, size_t size) {
+static void keep_result(size_t size) {
     while (!watch.is_forgotten && !watch.is_orphan) hear_runner();
     if (!watch.is_forgotten) {
         if (!write_all(watch.result_file, result, size)) flock(watch.claim_file, LOCK_UN);
@@ -173,7 +173,6 @@ static void keep_result(const char *result, size_t size) {
 }
 
 static void report_result(const char *status) {
-    static char result[RESULT_HEADER_BYTES + MAX_STATUS_BYTES + 2 * MAX_OUTPUT_BYTES];
     const char *texts[] = {status, outputs[0], outputs[1]};
     size_t sizes[] = {strlen(status), watch.output_bytes[0], watch.output_bytes[1]}, size = RESULT_HEADER_BYTES;
     for (int i = 0; i < 3; i++) {
@@ -183,7 +182,7 @@ static void report_result(const char *status) {
     }
     write_all(STATUS_FD, result, size);
     close(STATUS_FD);
-    if (watch.claim_file >= 0) keep_result(result, size);
+    if (watch.claim_file >= 0) keep_result(size);
 }
 
 // Pipes to the hook; their other ends are its descriptors. A payload that no file could hold is in a pipe already.
@@ -223,7 +222,10 @@ static int run_watchdog(char **arguments) {
 #ifdef __linux__
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 #endif
-    if (set_descriptors(5, descriptors)) return 0;
+    size_t result_capacity = RESULT_HEADER_BYTES + MAX_STATUS_BYTES + 2 * MAX_OUTPUT_BYTES;
+    result = mmap(NULL, result_capacity + 2 * MAX_OUTPUT_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (result == MAP_FAILED || set_descriptors(5, descriptors)) return 0;
+    for (int i = 0; i < 2; i++) outputs[i] = result + result_capacity + (size_t)i * MAX_OUTPUT_BYTES;
     for (int number = HANGUP_FD; number <= STATUS_FD; number++) fcntl(number, F_SETFD, FD_CLOEXEC);
     watch.claim_path = strcmp(arguments[3], "-") ? arguments[3] : NULL;
     watch.client = (pid_t)atol(arguments[4]);
