@@ -5,6 +5,7 @@ Killed at random moments it is in tests/daemon/server/test_kills.py.
 
 import json
 import os
+import shutil
 import signal
 import threading
 import time
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from hookonce.dispatch.fail_mode import FAIL_CLOSED_REASON
 from tests.daemon.conftest import home, installed, shelf, warm
 from tests.daemon.installed_home import HOOK, SILENT, TOOL, command, payload, refused
 from tests.handlers.processes import eventually, running, word
@@ -84,7 +86,7 @@ def test_a_hook_that_has_begun_is_heard_out(warm, mode, heard):
     call = Call(warm)
     assert eventually(lambda: warm.lines("ran"), LONG)
     if heard == "after":
-        threading.Timer(1.0, go, (warm, "guard")).start()
+        threading.Timer(0.5, go, (warm, "guard")).start()
     kill_daemon(warm)
     if heard == "before":
         go(warm, "guard")
@@ -138,6 +140,38 @@ def test_everything_that_a_hook_reads_and_says_survives(warm):
     assert "y" * 1000 in said["additionalContext"]
     assert {"command": "echo safe"} == said["updatedInput"]
     assert "echo safe" in warm.lines("seen")
+
+
+def test_a_hook_that_closes_its_output_and_leaves_children_is_heard_and_nothing_of_it_stays(warm):
+    """
+    Its end is that of its own process, not of its output.
+    """
+    mark = word()
+    warm.hooks(command("exec >&-; (setsid sleep " + mark + " &); " + WAITS.format(name="guard")))
+    call = Call(warm)
+    assert eventually(lambda: warm.lines("ran"), LONG)
+    kill_daemon(warm)
+    go(warm, "guard")
+
+    assert refused(ending(call), "guard says no")
+    assert [] == running(f"sleep\0{mark}")
+    assert is_clean(warm)
+
+
+def test_where_no_claim_can_be_written_a_closed_hook_refuses_and_runs_once(warm):
+    """
+    Nobody can know then whether it has begun.
+    """
+    shutil.rmtree(warm.house / "calls")
+    (warm.house / "calls").touch()
+    warm.hooks(waits("guard", on_failure="closed"))
+    call = Call(warm)
+    assert eventually(lambda: warm.lines("ran"), LONG)
+    kill_daemon(warm)
+    go(warm, "guard")
+
+    assert refused(ending(call), FAIL_CLOSED_REASON)
+    assert ["guard"] == warm.lines("ran")
 
 
 def test_a_large_payload_whose_own_process_is_killed_too_is_answered_by_its_hook(warm):
@@ -241,7 +275,7 @@ def test_a_hook_that_does_not_end_has_its_own_time_and_no_more(warm, mode):
     Its timeout counts from its start, and nothing of it is left.
     """
     mark = word()
-    warm.hooks(command(f'echo x >>"$HOME/ran"; (setsid sleep {mark} &); sleep {mark}', handler={"timeout": 2}, on_failure=mode))
+    warm.hooks(command(f'echo x >>"$HOME/ran"; (setsid sleep {mark} &); sleep {mark}', handler={"timeout": 1}, on_failure=mode))
     call = Call(warm)
     assert eventually(lambda: warm.lines("ran"), LONG)
     kill_daemon(warm)
@@ -321,7 +355,7 @@ def test_a_call_through_two_entries_is_decided_once_all_the_same(warm, first):
     assert eventually(lambda: warm.status()["under_way"] == 2, LONG)
     os.kill(calls[1 - first].process.pid, signal.SIGSTOP)
     kill_daemon(warm)
-    time.sleep(1)
+    time.sleep(0.6)
     os.kill(calls[1 - first].process.pid, signal.SIGCONT)
     go(warm, "guard")
 
