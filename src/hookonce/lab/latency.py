@@ -256,7 +256,7 @@ def _prepare_cases() -> Iterator[tuple[list[LatencyCase], dict[str, str]]]:
         LatencyCase(FLOOR, ["/bin/true"], 80),
         LatencyCase(PYTHON, [sys.executable, "-I", "-S", "-c", "pass"], 16),
     ]
-    skip_reasons = dict.fromkeys(REPOSITORY_CASES, "only benchmarks/py of the repository measures it")
+    skip_reasons = dict.fromkeys(REPOSITORY_CASES, "only benchmarks/latency.py of the repository measures it")
     with TemporaryDirectory(prefix="hookonce-bench-", ignore_cleanup_errors=True) as scratch:
         folder = Path(scratch).resolve()
         homes = {
