@@ -29,7 +29,7 @@ from hookonce.handlers.operation import OperationResult
 WARM_UP_CALLS, TIMED_CALLS, COUNTED_CALLS = 20, 200, 20
 FLOOR_REPEATS, FLOOR_INTERVAL_CALLS = 100, 20
 MAX_FUNCTION_CALLS = 400
-_SETTLE_S = 100  # files that were changed just now are looked at more closely
+_SETTLE_S = 0.2  # files that were changed just now are looked at more closely
 _HOOK = {
     "name": "guard",
     "event": "before_tool_execute",
@@ -57,8 +57,6 @@ class CallBench:
         config_dir.mkdir(parents=True)
         self.project.mkdir()
         (config_dir / "hooks.json").write_text(json.dumps({"spec": "hooks/1.0", "hooks": [_HOOK]}))
-        for path in (config_dir / "hooks.json", config_dir):
-            os.utime(path, (time.time() - _SETTLE_S,) * 2)
         paths.make_private_dir(home / CLIENT_SUBDIR)
         paths.use_client_home(str(home / CLIENT_SUBDIR))  # as the daemon does
         paths.client_path().write_bytes(b"")
@@ -68,6 +66,7 @@ class CallBench:
         command.CommandOperation.begin = self._begin  # type: ignore[method-assign,assignment]
         process_info.is_process_alive = lambda _: False  # a client ends with its call; this process does not
         gc.disable()  # as the daemon does
+        time.sleep(_SETTLE_S)
 
     def _begin(
         self, loop: EventLoop, timeout: float, on_result: Callable[[OperationResult], object]
