@@ -12,7 +12,7 @@ import pytest
 from hookonce.diagnose.document_check import DOCUMENT_CHECKS
 from hookonce.dispatch import dispatcher
 from hookonce.trust.consent import find_trust_project, list_proposals, propose_absence, trust_proposals, unpinned_words
-from hookonce.trust.pin_store import revoke_pins
+from hookonce.trust.pin_store import find_own_guards, revoke_pins
 from tests.daemon.conftest import home, installed, shelf  # the fixtures of an installed client
 from tests.daemon.installed_home import TOOL, payload
 
@@ -425,7 +425,7 @@ def is_refusal(done):
     return done.returncode == 2 or (done.returncode == 0 and b'"deny"' in done.stdout)
 
 
-LIMITS = ["ulimit -v 20000", "ulimit -v 4000", "ulimit -u 1", "ulimit -f 0", *(f"ulimit -n {number}" for number in (0, *range(3, 9), 10, 12))]
+LIMITS = ["ulimit -v 20000", "ulimit -v 4000", "ulimit -u 1", "ulimit -f 0", *(f"ulimit -n {number}" for number in (0, 3, 4, 5, 6, 8, 12))]
 
 NO_LIBRARY = {"ulimit -n 0", "ulimit -n 3", "ulimit -v 4000"}  # with which no library may be loaded
 
@@ -559,6 +559,16 @@ def test_a_hook_with_a_matcher_refuses_what_it_would_have_been_asked_about(agree
     deleted_folder(agreed)
     assert None is answer(agreed)
     assert "deny" == answer(agreed, tool_name="Read", tool_input={"file_path": "/x"})[0]
+
+
+def test_who_forgets_a_nested_project_forgets_nothing_around_it(agreed):
+    """
+    Nor can anybody agree there to hooks of another project being gone.
+    """
+    inner = nest(agreed, lambda folder: git(folder, "init", "-q"))
+    assert [] == find_own_guards(inner)
+    assert 0 == revoke_pins(inner)
+    assert ("deny", "no") == answer(inner)
 
 
 def test_nobody_holds_up_a_call_in_a_new_worktree(agreed, tmp_path):

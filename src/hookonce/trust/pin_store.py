@@ -138,12 +138,12 @@ def add_pins(project: Path, new: list[Pin]) -> None:
     """Add pins, and the copies of what they pin: all of them or none."""
     from hookonce.trust.pins import store_copies
 
-    root, folder = trust_root_of(project), os.path.realpath(project)
+    root = trust_root_of(project)
     for pin in new:
         store_copies(project, root, pin)
-    guards = find_guards(str(project), project)  # one more of this folder, if it was moved or lost its repository
+    roots = {root, *(guard.root for guard in find_own_guards(project))}
     with _edit_pins() as all_pins:
-        for name in {root, *(guard.root for guard, place in guards if os.path.realpath(place) == folder)}:
+        for name in roots:
             project_pins = all_pins.setdefault(name, [])
             project_pins += [pin for pin in new if pin not in project_pins]
 
@@ -152,7 +152,7 @@ def revoke_pins(project: Path) -> int:
     """Remove every pin of a project; returns how many there were."""
     from hookonce.trust.pins import remove_copies
 
-    roots = dict.fromkeys([trust_root_of(project), *(guard.root for guard, _ in find_guards(str(project), project))])
+    roots = {trust_root_of(project), *(guard.root for guard in find_own_guards(project))}
     with _edit_pins() as all_pins:
         removed_pins = [(root, pin) for root in roots for pin in all_pins.pop(root, [])]
     for root, pin in removed_pins:
@@ -222,6 +222,12 @@ def find_guards(cwd: str, project: Path | None, stamp: tuple[int, ...] = ()) -> 
         places[root] = Path(os.path.realpath(project))
         _remember_worktree(root, str(places[root]))
     return [(guard, places[guard.root]) for guard in guards if guard.root in places]
+
+
+def find_own_guards(project: Path) -> list[Guard]:
+    """The guards of a project itself, which may have been moved or lost its repository; none of those around it."""
+    folder = os.path.realpath(project)
+    return [guard for guard, place in find_guards(str(project), project) if os.path.realpath(place) == folder]
 
 
 def _remember_worktree(root: str, folder: str) -> None:

@@ -18,7 +18,7 @@ from hookonce.trust.consent import (
     trust_proposals,
     unpinned_words,
 )
-from hookonce.trust.pin_store import find_guards, load_pins, revoke_pins
+from hookonce.trust.pin_store import find_own_guards, load_pins, revoke_pins
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -47,7 +47,7 @@ def run(options: Namespace) -> None:
         return
     proposals = list_proposals(project, project_code_obstacles)
     if not proposals:
-        hint = "; hookonce trust --absent agrees to that" if find_guards(str(project), project) else ""
+        hint = "; hookonce trust --absent agrees to that" if find_own_guards(project) else ""
         raise HookonceError(f"{project} has no hooks: neither .hookonce/hooks.json nor .openhook.json is there{hint}")
     if not options.list:
         _trust_project(project, proposals, allow_unpinned=options.allow_unpinned)
@@ -79,7 +79,7 @@ def _trust_project(project: Path, proposals: list[TrustProposal], *, allow_unpin
 
 def _accept_absence(project: Path) -> None:
     proposal = propose_absence(project)
-    if not find_guards(str(project), project):
+    if not find_own_guards(project):
         raise HookonceError(f"no closed hook of {project} was ever trusted; there is nothing to agree to")
     if any(other.pin and load_pins(project, other.pin.manifest) for other in list_proposals(project)):
         raise HookonceError(f"the hooks of {project} are there: put back what they need, or say hookonce trust")
