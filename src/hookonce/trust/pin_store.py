@@ -7,7 +7,6 @@ from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
-from typing import Any
 
 from msgspec import Struct
 from msgspec.json import decode, encode
@@ -176,13 +175,32 @@ def load_guards(stamp: tuple[int, ...] = ()) -> list[Guard]:
 
     With the stamp of the file of pins what was made of it is kept while that holds.
     """
-    if not stamp or _guard_cache[0] != stamp:
-        _guard_cache[:] = [stamp, _build_guards(_load_pins_file())]
-    guards: list[Guard] = _guard_cache[1]
-    return guards
+    return _load_index(stamp).guards
 
 
-_guard_cache: list[Any] = [None, []]  # the stamp of the file, and what was made of it
+class _GuardIndex(Struct, frozen=True):
+    """The guards, and their roots by path and by device and inode, so that many of them cost no call any time."""
+
+    guards: list[Guard]
+    folders: dict[str, list[str]]
+    inodes: dict[tuple[int, int], list[tuple[int, str]]]  # generation and root
+
+
+def _load_index(stamp: tuple[int, ...]) -> _GuardIndex:
+    index = _index_cache.get(stamp) if stamp else None
+    if index is None:
+        index = _GuardIndex(_build_guards(_load_pins_file()), {}, {})
+        for guard in index.guards:
+            for folder in guard.folders:
+                index.folders.setdefault(folder, []).append(guard.root)
+            for device, inode, generation in guard.identities:
+                index.inodes.setdefault((device, inode), []).append((generation, guard.root))
+        _index_cache.clear()
+        _index_cache[stamp] = index
+    return index
+
+
+_index_cache: dict[tuple[int, ...], _GuardIndex] = {}  # by the stamp of the file, the last one alone
 
 
 def _build_guards(all_pins: _PinsByRoot) -> list[Guard]:
@@ -205,23 +223,20 @@ def find_guards(cwd: str, project: Path | None, stamp: tuple[int, ...] = ()) -> 
 
     By path, by the folder itself, which may have been moved, and by the repository that worktrees share.
     """
-    guards = load_guards(stamp)
-    if not guards:
+    index = _load_index(stamp)
+    if not index.guards:
         return []
-    identities = {identity for guard in guards for identity in guard.identities}
     places: dict[str, Path] = {}
     for folder in _ancestors(cwd):
-        identity = _find_identity(folder, identities)
-        for guard in guards:
-            if folder in guard.folders or identity in guard.identities:
-                places.setdefault(guard.root, Path(folder))
-    roots = {guard.root for guard in guards}
+        for root in (*index.folders.get(folder, ()), *_roots_by_inode(folder, index)):
+            places.setdefault(root, Path(folder))
+    roots = {guard.root for guard in index.guards}
     git = f"{project}/.git"
     may_share_root = project is not None and (git in roots or os.path.isfile(git))  # noqa: PTH113  a worktree has a file
     if project is not None and may_share_root and (root := trust_root_of(project)) in roots - places.keys():
         places[root] = Path(os.path.realpath(project))
         _remember_worktree(root, str(places[root]))
-    return [(guard, places[guard.root]) for guard in guards if guard.root in places]
+    return [(guard, places[guard.root]) for guard in index.guards if guard.root in places]
 
 
 def find_own_guards(project: Path) -> list[Guard]:
@@ -235,7 +250,11 @@ def _remember_worktree(root: str, folder: str) -> None:
     worktree = Pin(manifest=_WORKTREE, folder=folder, identity=folder_identity(folder))
     with suppress(OSError, ValueError, HookonceError), _edit_pins(waits=False) as all_pins:
         pins = all_pins.get(root, [])
-        pins[:] = [pin for pin in pins if pin.manifest != _WORKTREE or os.path.isdir(pin.folder)]  # noqa: PTH112
+        pins[:] = [
+            pin
+            for pin in pins
+            if pin.manifest != _WORKTREE or (pin.folder != folder and os.path.isdir(pin.folder))  # noqa: PTH112
+        ]
         pins.append(worktree)
 
 
@@ -264,15 +283,15 @@ def folder_identity(folder: str) -> Identity | None:
     return status.st_dev, status.st_ino, _generation_of(folder) or 0
 
 
-def _find_identity(folder: str, identities: set[Identity]) -> Identity | None:
-    """The one of these identities that a folder has; who may not read it is believed nothing by its generation."""
+def _roots_by_inode(folder: str, index: _GuardIndex) -> list[str]:
+    """The roots of guards that a folder belongs to, wherever it is now; of one that nobody may read all generations."""
     try:
         status = os.stat(folder)  # noqa: PTH116
     except (OSError, ValueError):
-        return None
-    same = [identity for identity in identities if identity[:2] == (status.st_dev, status.st_ino)]
-    generation = _generation_of(folder) if same else 0
-    return next((identity for identity in same if generation in {identity[2], None}), None)
+        return []
+    same = index.inodes.get((status.st_dev, status.st_ino), [])
+    generation = _generation_of(folder) if same else None
+    return [root for known_generation, root in same if generation in {known_generation, None}]
 
 
 def _generation_of(folder: str) -> int | None:
