@@ -12,7 +12,7 @@ from contextlib import suppress
 from fcntl import LOCK_EX, LOCK_NB, LOCK_UN, flock
 from hashlib import sha256
 from pathlib import Path
-from select import select
+from select import POLLIN, poll
 from struct import Struct as Packed
 from time import monotonic, sleep
 
@@ -95,14 +95,25 @@ class ClaimHolder:
         """Claim the hook; whether it may begin, because nobody else has claimed it and the runner is there."""
         try:
             self._fd = os.open(self._claim.path, _OPEN_FLAGS | os.O_EXCL, 0o600)
-            flock(self._fd, LOCK_EX | LOCK_NB)
-        except (FileExistsError, BlockingIOError):
+        except OSError as problem:  # a full disk keeps no hook from being asked
+            return not isinstance(problem, FileExistsError)
+        try:
+            return self._lock_claim()
+        except BlockingIOError:
             return False
-        except OSError:  # a full disk keeps no hook from being asked
-            return True
+        except BaseException as problem:
+            self._claim.remove()
+            if isinstance(problem, OSError):  # nor does a disk without locks
+                return True
+            raise
+
+    def _lock_claim(self) -> bool:
+        flock(self._fd, LOCK_EX | LOCK_NB)
         if os.fstat(self._fd).st_size:  # it was taken before we held it
             return False
-        if select([self._hangup_fd], [], [], 0)[0]:
+        poller = poll()
+        poller.register(self._hangup_fd, POLLIN)
+        if poller.poll(0):
             self._claim.remove()
             return False
         self._open_result_file()
