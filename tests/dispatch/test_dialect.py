@@ -19,7 +19,7 @@ from hookonce.dispatch.pipeline import CallArguments, parse_request, process_req
 from hookonce.handlers.operation import run_blocking
 from hookonce.model import Decision, Handler, Hook
 from tests.cli.command import environment
-from tests.dispatch.pipeline_cases import PLAIN, ask, asked, hook, said, shell_calls
+from tests.dispatch.pipeline_cases import PLAIN, ask, asked, goldens, hook, said, shell_calls
 from tests.shared import ROOT
 
 BEFORE = list(shell_calls("before_tool_execute"))
@@ -256,6 +256,20 @@ def test_a_canonical_hook_gets_the_event_and_its_own_name(agent, native, payload
     assert {"name": "guard", "event": "before_tool_execute"} == told["hook"]
     assert one.event.tool == decode(stdin, type=HookInput).tool
     assert None not in told.values()
+
+
+@pytest.mark.parametrize("text", ["0", "true", '"x"', "[1]", "null", "OK"])
+@pytest.mark.parametrize(
+    ("agent", "native", "reads_stdout"),
+    [("factory-droid", "PreToolUse", False), ("windsurf", "pre_read_code", False), ("claude-code", "TaskCreated", False), ("claude-code", "PreToolUse", True)],
+)
+def test_what_nobody_reads_is_no_wrong_answer(agent, native, reads_stdout, text):
+    """
+    Where an agent's refusal is an exit code, a closed hook may print what it likes: the 0 of `grep -c`, for one.
+    """
+    event = asked(agent, native, next(payload for one, name, payload, _ in goldens() if (one, name) == (agent, native))).event
+
+    assert (None if reads_stdout else Decision()) == decode_output(agent, event, said(text), must_answer=True)
 
 
 @pytest.mark.covers("OH-39")

@@ -128,12 +128,12 @@ def _is_garbage(agent: Agent, native: str, text: str, decision: Decision) -> boo
     is_context = decision.context is not None and text[:1] not in {"{", "["}
     if not text or is_context or agent.reply is None or "prevent" not in point_of(agent, native).capabilities:
         return False
+    if not agent.reply(native, Decision(outcome="deny", reason="-"), None).stdout:
+        return False  # it refuses by an exit code
     try:
         return type(load(text)) is not dict
     except (ValueError, RecursionError):
-        return bool(
-            agent.reply(native, Decision(outcome="deny", reason="-"), None).stdout
-        )  # else its stdout is nobody's
+        return True
 
 
 def _canonical_input(agent: Agent, native: str, event: Event, native_input: Object) -> Object | None:
