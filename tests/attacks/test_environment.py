@@ -3,6 +3,7 @@
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 
@@ -10,6 +11,7 @@ import pytest
 
 from hookonce import agents
 from hookonce.base import paths
+from hookonce.client.installation import _harden_script
 from hookonce.dispatch import context, dispatcher
 from hookonce.handlers.environment import (
     INSTALLATION_VARIABLES,
@@ -21,6 +23,7 @@ from hookonce.handlers.environment import (
 from hookonce.manifest.load import ManifestError, load_manifest
 from hookonce.trust.consent import list_proposals
 from hookonce.trust.pin_store import revoke_pins
+from tests.client.native.client_env import World
 from tests.daemon.conftest import hurried
 from tests.daemon.installed_home import TOOL, Home, command, payload, refused
 from tests.dispatch.pipeline_cases import goldens, recorded
@@ -225,6 +228,63 @@ def test_a_client_that_is_a_script_runs_no_program_of_the_callers_path(world, tm
 
     assert (0, b"", b"") == world.run("x", env={**world.env, **variables})
     assert not stranger.ran.exists()
+
+
+FUNCTIONS = "[ : . cat cd command echo eval exec exit printf read readlink set test trap umask unset /bin/true"
+
+
+def bash_variables(ran, unheeded):
+    """Each variable that steers a bash before its first line; its functions would leave a file."""
+    options, more = (
+        subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False).stdout.split()[::2] for line in ("set -o", "shopt")
+    )
+    options = [name for name in options if name not in unheeded]
+    yield from ({"SHELLOPTS": name} for name in [*options, ":".join(options)])
+    yield from ({"BASHOPTS": name} for name in more)
+    yield from ({f"BASH_FUNC_{name}%%": f"() {{ /usr/bin/touch {ran}; exit 0; }}"} for name in FUNCTIONS.split())
+    yield from ({name: "*"} for name in ("EXECIGNORE", "GLOBIGNORE", "CDPATH", "BASH_COMPAT"))
+
+
+@pytest.mark.parametrize("is_installed", [True, False], ids=["as installed", "before sh became bash"])
+def test_no_variable_steers_a_client_that_is_a_script_where_sh_is_bash(twin, tmp_path, is_installed):
+    """
+    What Python has answered is what the agent hears, and so is the refusal for a Python that is gone.
+    """
+    if shutil.which("bash") is None:
+        pytest.skip("there is no bash here")
+    shell, ran, folder = tmp_path / "sh", tmp_path / "ran", tmp_path / "home"
+    folder.mkdir()
+    shell.symlink_to(shutil.which("bash"))
+    world = World(twin, folder)
+    script = twin.read_bytes()
+    plain = script.replace(b"#!/bin/sh", f"#!{shell}".encode(), 1)
+    world.client.write_bytes(_harden_script(script, str(shell)) if is_installed else plain)
+    (world.home / "python").write_text("#!/bin/sh\nprintf no >&3\nexit 102\n")
+    (world.home / "link").symlink_to(world.client)
+    (world.bin / "failmode.bin").write_text(f"{world.home}||t\nt:x||2||no\n")
+    # Two options keep a shell from coming to our first line.
+    every = list(bash_variables(ran, () if is_installed else ("noexec", "onecmd")))
+
+    quiet = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+
+    def endings(client):
+        codes = {str(one): subprocess.call([client, "x"], cwd=world.home, env=world.env | one, **quiet) for one in every}
+        return {name: code for name, code in codes.items() if code != 2}
+
+    assert {} == endings(world.client)
+    (world.home / "python").unlink()
+    assert {} == endings(world.home / "link")
+    assert not ran.exists()
+
+
+def test_a_shell_that_is_no_bash_is_told_nothing(twin, tmp_path):
+    """
+    It might not know the option.
+    """
+    (tmp_path / "sh").write_text("#!/bin/sh\nexit 2\n")
+    (tmp_path / "sh").chmod(0o755)
+
+    assert twin.read_bytes() == _harden_script(twin.read_bytes(), str(tmp_path / "sh"))
 
 
 WRAPPER = ["claude-code", "PreToolUse", "--dialect", "claude-code", "--run", "GUARD", "--scope", "user"]

@@ -112,7 +112,15 @@ def _packaged_client() -> bytes:
     """The client that was built for this machine; where nothing was built, the Python client's shell script."""
     client_dir = files("hookonce") / "client" / "native"
     native_client = client_dir / "hookonce-on"
-    return (native_client if native_client.is_file() else client_dir / "hookonce-on.sh").read_bytes()
+    if native_client.is_file():
+        return native_client.read_bytes()
+    return _harden_script((client_dir / "hookonce-on.sh").read_bytes())
+
+
+def _harden_script(script: bytes, shell: str = "/bin/sh") -> bytes:
+    """The script for a shell that may be bash, which takes options and functions of the caller's unless told so."""
+    is_bash = not run([shell, "-p", "-c", '[ "$BASH_VERSION" ]']).returncode
+    return script.replace(b"#!/bin/sh\n", f"#!{shell} -p\n".encode(), 1) if is_bash else script
 
 
 def client_kind() -> str:

@@ -1,14 +1,14 @@
 #!/bin/sh
-''':'
+''':'; set +aefmuvxC; unset -f [ cat cd echo printf read readlink umask 2>/dev/null
 # hookonce-on: the command that stands in the configuration of coding agents.
 # A shell reads up to the closing quotes and starts Python, which reads the rest. Whatever becomes of Python, the
 # shell has the last word: the refusal that was made for that case beforehand, else the agent's own "no opinion".
-# It needs no other program for that, and says nothing of its own.
+# It needs no other program for that, and says nothing of its own. The line above is first,
+# because a caller's variables turn options of a bash on, and replace all but its special commands.
 { :; } 9>&2 || exec 2>/dev/null
 { { :; } 9<&0; } 2>/dev/null || exec </dev/null
 { { :; } 9>&1; } 2>/dev/null || exec 1</dev/null # what is written there must fail
 [ -d /dev/fd/0 ] && exec </dev/null # Python would not start
-unset -f [ cat printf read readlink 2>/dev/null
 PATH=/usr/bin:/bin                  # the caller's would choose what runs here
 trap '' PIPE 25                     # nor does a disk quota, which is the number, end a call
 client=$0 python='' event='' code='' out_text='' err_text='' here='' types=''
