@@ -4,15 +4,20 @@ import json
 import os
 import shutil
 import subprocess
+import time
 from fcntl import LOCK_EX, flock
 from pathlib import Path
 
 import pytest
 
+from hookonce.base import paths
 from hookonce.diagnose.document_check import DOCUMENT_CHECKS
 from hookonce.dispatch import dispatcher
+from hookonce.dispatch.fast_path import table
+from hookonce.dispatch.select import find_candidates
+from hookonce.trust import pin_store
 from hookonce.trust.consent import find_trust_project, list_proposals, propose_absence, trust_proposals, unpinned_words
-from hookonce.trust.pin_store import find_own_guards, revoke_pins
+from hookonce.trust.pin_store import find_own_guards, folder_identity, revoke_pins
 from tests.daemon.conftest import home, installed, shelf  # the fixtures of an installed client
 from tests.daemon.installed_home import TOOL, payload
 
@@ -743,3 +748,54 @@ def test_a_user_manifest_that_is_a_link_to_nothing_is_a_broken_one(home, link):
     assert "deny" == ask(home, home.where, env=home.cold_env)[0]
     target.unlink()
     assert None is ask(home, home.where)
+
+
+# Other findings
+
+
+def test_an_inode_that_is_used_again_is_no_project_that_was_moved(tmp_path, monkeypatch):
+    """
+    Where an inode has no generation its birth time counts; where it has none either, nobody can tell.
+    """
+    (tmp_path / "one").mkdir()
+    time.sleep(0.05)  # a clock of the kernel may have ticks of ten milliseconds
+    (tmp_path / "two").mkdir()
+
+    def refuse(*_):
+        raise OSError
+
+    monkeypatch.setattr("fcntl.ioctl", refuse)
+    one, two = (folder_identity(str(tmp_path / name)) for name in ("one", "two"))
+    monkeypatch.setattr(pin_store, "_birth_time_ns", lambda _: 0)
+
+    assert (one is None and two is None) or one[2] != two[2]
+    assert folder_identity(str(tmp_path / "one")) is None
+
+
+def test_a_hook_is_asked_once_where_its_folder_became_a_repository(tmp_path, monkeypatch):
+    """
+    Then it was agreed to twice, for two roots.
+    """
+    monkeypatch.setenv("HOME", str(tmp_path))
+    outer = tmp_path / "outer"
+    write_script(script_of(outer))
+    write_manifest(manifest_of(outer), HOOK)
+    agree(outer)
+    git(outer, "init", "-q")
+    agree(outer)
+    git(tmp_path, "init", "-q", "outer/inner")
+
+    candidates = find_candidates(outer / "inner", "before_tool_execute")
+
+    assert ["guard"] == [candidate.hook.name for candidate in candidates]
+
+
+def test_a_damaged_file_of_pins_leaves_the_daemon_an_answer(agreed):
+    """
+    The fast path knows nobody then, and the long way says why.
+    """
+    paths.pins_path().write_text("{")
+
+    assert {} == table._build_table()["agents"]
+    assert "deny" == answer(agreed)[0]
+    assert "is damaged; move it away" in answer(agreed)[1]

@@ -200,10 +200,14 @@ def _find_guarded_candidates(
     """The hooks of a project, and those around it that must be asked there, or why they cannot be."""
     own_folder, own_hooks = os.path.realpath(project), None
     guard_hooks: list[CandidateHook] = []
+    guards_by_folder: dict[Path, list[Guard]] = {}  # one that became a repository since may have two
     for guard, folder in guards:
+        guards_by_folder.setdefault(folder, []).append(guard)
+    for folder, folder_guards in guards_by_folder.items():
         sources = find_project_sources(folder)  # read once: between two looks they might change
         hooks = list(_iter_candidates(folder, event_type, sources))
-        guard_hooks += _guard_candidates(guard, folder, sources, hooks, event_type)
+        for guard in folder_guards:
+            guard_hooks += _guard_candidates(guard, folder, sources, hooks, event_type)
         if str(folder) == own_folder:
             own_hooks = hooks
         else:

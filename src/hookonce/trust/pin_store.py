@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
+from struct import unpack_from
 
 from msgspec import Struct
 from msgspec.json import decode, encode
@@ -275,12 +276,13 @@ def _ancestors(cwd: str) -> Iterator[str]:
 
 
 def folder_identity(folder: str) -> Identity | None:
-    """Device, inode and generation (0 where nobody knows it) of a folder; None if it cannot be looked at."""
+    """Device, inode and generation of a folder; None if it cannot be told from others that get its inode later."""
     try:
         status = os.stat(folder)  # noqa: PTH116
     except (OSError, ValueError):
         return None
-    return status.st_dev, status.st_ino, _generation_of(folder) or 0
+    generation = _generation_of(folder)
+    return (status.st_dev, status.st_ino, generation) if generation else None
 
 
 def _roots_by_inode(folder: str, index: _GuardIndex) -> list[str]:
@@ -295,7 +297,7 @@ def _roots_by_inode(folder: str, index: _GuardIndex) -> list[str]:
 
 
 def _generation_of(folder: str) -> int | None:
-    """The generation of an inode, whose number is used again; 0 where there is none, None if nobody can tell."""
+    """The generation of an inode, whose number is used again, or its birth time; None for a folder nobody may read."""
     import fcntl
 
     try:
@@ -305,12 +307,27 @@ def _generation_of(folder: str) -> int | None:
     try:
         return int.from_bytes(fcntl.ioctl(handle, _GET_GENERATION, bytes(8))[:4], sys.byteorder)
     except OSError:
-        return 0
+        return _birth_time_ns(handle)  # as in the layers of a container
     finally:
         os.close(handle)
 
 
 _GET_GENERATION = 0x80087601  # FS_IOC_GETVERSION
+
+
+def _birth_time_ns(handle: int) -> int:
+    """The time at which an open file was made; 0 where the system does not tell."""
+    from ctypes import CDLL, create_string_buffer
+
+    result = create_string_buffer(256)  # struct statx
+    with suppress(AttributeError, OSError):
+        if CDLL(None).statx(handle, b"", _AT_EMPTY_PATH, _STATX_BTIME, result) == 0:
+            mask, seconds, nanoseconds = unpack_from("=I76xqI", result)
+            return seconds * 10**9 + nanoseconds if mask & _STATX_BTIME else 0
+    return 0
+
+
+_AT_EMPTY_PATH, _STATX_BTIME = 0x1000, 0x800
 
 
 def _load_pins_file() -> _PinsByRoot:

@@ -66,11 +66,13 @@ def find_row(
     payload_cwd, folder = payload.get("cwd"), os.fsdecode(fields[5])
     folders = {folder, os.path.join(folder, payload_cwd) if type(payload_cwd) is str else folder}  # noqa: PTH118
     has_hooks = any(os.access(path, os.F_OK) for folder in folders for path in _project_hook_paths(folder))
-    guards = table["guards"]
-    has_guard = guards and any(
-        _may_be_guarded(folder, guards) for folder in {*folders, *map(os.path.realpath, folders)}
-    )
-    return None if has_hooks or has_guard else row
+    return None if has_hooks or _are_guarded(folders, table["guards"]) else row
+
+
+def _are_guarded(folders: "set[str]", guard_places: "frozenset[Any]") -> bool:
+    """Whether one of the folders, as it was named or as it is, may lie in a project whose hooks must be asked."""
+    places = {*folders, *map(os.path.realpath, folders)} if guard_places else ()
+    return any(_may_be_guarded(place, guard_places) for place in places)
 
 
 def _may_be_guarded(folder: str, guard_places: "frozenset[Any]") -> bool:
@@ -81,7 +83,10 @@ def _may_be_guarded(folder: str, guard_places: "frozenset[Any]") -> bool:
             status = os.stat(folder)  # noqa: PTH116
         except OSError:
             return True  # on the long way it is told why
-        if folder in guard_places or (status.st_dev, status.st_ino) in guard_places or os.path.isfile(f"{folder}/.git"):  # noqa: PTH113
+        if folder in guard_places or (status.st_dev, status.st_ino) in guard_places:
+            return True
+        git = f"{folder}/.git"
+        if os.access(git, os.F_OK) and os.path.isfile(git):  # noqa: PTH113
             return True
         folder, below = os.path.dirname(folder), folder  # noqa: PTH120
     return False

@@ -14,7 +14,7 @@ from hookonce.dispatch import manifest_stamps, pause
 from hookonce.dispatch.fast_path import lookup
 from hookonce.dispatch.select import find_candidates
 from hookonce.model import SCHEMA, Agent, Event, Gap, Object, Stored
-from hookonce.trust.pin_store import Guard, load_guards
+from hookonce.trust.pin_store import Guard, PinsUnreadable, load_guards
 from hookonce.vocabulary.names import AGENT_ALIASES
 
 # Which of these an event is, only its payload tells.
@@ -85,13 +85,17 @@ def _build_table() -> Object:
     is_readable = not any(
         candidate.obstacle == "manifest" for candidate in candidates
     )  # hooks that cannot be read now may be about anything
+    try:
+        guards = load_guards()
+    except PinsUnreadable:  # on the long way it is told why
+        guards, is_readable = [], False
     return {
         "data": str(paths.data_dir()),
         "nobody": not candidates,
         "record": _record_template(),
         "settles": settings.load().durability == "full",
         "agents": _agent_rows(hook_events) if is_readable else {},
-        "guards": frozenset(place for guard in load_guards() for place in (*guard.folders, *_inodes(guard))),
+        "guards": frozenset(place for guard in guards for place in (*guard.folders, *_inodes(guard))),
     }
 
 
