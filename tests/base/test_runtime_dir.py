@@ -1,5 +1,6 @@
 """The runtime directory: ours alone, one for each home, and no half-written files in it."""
 
+import fcntl
 import os
 import shutil
 import stat
@@ -136,6 +137,23 @@ def test_what_is_old_is_swept_away():
     remove_stale_files()
 
     assert (False, True, True) == (old.exists(), new.exists(), counted.exists())
+
+
+@pytest.mark.parametrize("max_age_s", [{}, {"calls": 60}, {"calls": 0}], ids=["by a call", "by a daemon that leaves", "whatever its age"])
+def test_the_claim_of_a_hook_that_still_runs_is_never_swept_away(max_age_s):
+    """
+    However old it is: after a kill it says that the hook has begun. It goes when its holder has.
+    """
+    claim = runtime_file("calls", "call.hook.1")
+    claim.write_bytes(b"/proc/1/fd/3")
+    os.utime(claim, (0, 0))
+    with claim.open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        remove_stale_files(**max_age_s)
+        assert claim.exists()
+    remove_stale_files(**max_age_s)
+
+    assert not claim.exists()
 
 
 def test_what_homes_that_are_gone_have_left_is_swept_away():

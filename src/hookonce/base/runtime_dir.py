@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable
 from contextlib import suppress
-from fcntl import LOCK_EX, flock
+from fcntl import LOCK_EX, LOCK_NB, flock
 from functools import lru_cache
 from io import FileIO
 from itertools import islice
@@ -153,11 +153,18 @@ def remove_stale_files(**max_age_s: float) -> None:
         for path in runtime_file(subdir, "x").parent.iterdir():
             with suppress(OSError):
                 if time() - path.stat().st_mtime >= subdir_max_age_s:
-                    path.unlink()
+                    _remove_unlocked(path) if subdir == "calls" else path.unlink()
     own_dir = find_runtime_dir()
     for other_dir in islice(own_dir.parent.iterdir(), _MAX_DIRS_PER_SWEEP):
         if other_dir != own_dir and _is_abandoned(other_dir):
             rmtree(other_dir, ignore_errors=True)
+
+
+def _remove_unlocked(path: Path) -> None:
+    """Remove a claim, unless it is of a hook that still runs: without it that would run again after a kill."""
+    with open(os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC), "rb", buffering=0) as file:  # noqa: PTH123
+        flock(file, LOCK_EX | LOCK_NB)
+        path.unlink()
 
 
 def remove_runtime_dirs() -> None:
