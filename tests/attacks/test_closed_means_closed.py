@@ -799,3 +799,18 @@ def test_a_damaged_file_of_pins_leaves_the_daemon_an_answer(agreed):
     assert {} == table._build_table()["agents"]
     assert "deny" == answer(agreed)[0]
     assert "is damaged; move it away" in answer(agreed)[1]
+
+
+def test_a_report_that_a_hook_writes_is_told_and_does_not_end_its_trust(agreed):
+    """
+    Else the hook would refuse everything from its first run on.
+    """
+    hook = {**HOOK, "handler": {"type": "command", "command": "true --junitxml=build/report.xml"}}
+    write_manifest(manifest_of(agreed), hook)
+    agree(agreed)
+    told = unpinned_words(list_proposals(agreed))
+    (agreed / "build").mkdir()
+    (agreed / "build" / "report.xml").write_text("<a/>")
+
+    assert "build/report.xml" in told
+    assert answer(agreed) is None

@@ -46,7 +46,9 @@ UNKNOWN_PREFIX = re.compile(r"(?:\$\w+|\$\{[^}]*\}|(?<=[)`]))/+")  # what comes 
 _SEPARATORS = re.compile(r"[\s'\"`=:,;|&<>(){}$@]+")
 _EVALUATION = re.compile(r"[$`]")  # what some variables are searched for when a shell uses them, such as PS4
 _OPTION = re.compile(r"(-[A-Za-z]|[-\w.+]+=)(.+)", re.DOTALL)
-_FILE_LIKE_NAME = re.compile(r".*\.(?:[cm]?[jt]s|sh|bash|py|rb|pl|php|lua|jsonc?|ya?ml|toml|cfg|ini|conf|txt)")
+_FILE_LIKE_NAME = re.compile(
+    r".*\.(?:[cm]?[jt]s|sh|bash|py|rb|pl|php|lua|jsonc?|ya?ml|toml|cfg|ini|conf|txt|xml|sarif|html|csv|log|out|md)"
+)
 
 
 class FileReference(Struct, frozen=True, kw_only=True):
