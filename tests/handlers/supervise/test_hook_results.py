@@ -1,4 +1,4 @@
-"""Claims of hooks: they hold whatever the number of a descriptor, and leave nothing when they fail."""
+"""Claims and results of hooks: any descriptor number, any failure half way, any status."""
 
 import fcntl
 import os
@@ -7,7 +7,7 @@ import resource
 import pytest
 
 from hookonce.handlers.supervise import hook_results
-from hookonce.handlers.supervise.hook_results import ClaimHolder, HookClaim
+from hookonce.handlers.supervise.hook_results import ClaimHolder, HookClaim, encode_result, parse_result
 
 
 @pytest.fixture
@@ -73,3 +73,14 @@ def test_a_claim_that_cannot_be_locked_is_none_and_the_hook_is_asked(monkeypatch
 
     assert ClaimHolder(claim, 0).begin()
     assert [] == [path.name for path in tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize("status", ["²", "٣", "1²", "①", "+1", " 1", "", "1_0"])
+def test_a_status_that_is_no_number_is_a_failure(status):
+    """
+    Whatever else Unicode calls a digit.
+    """
+    result = parse_result(encode_result(status, b"out"))
+
+    assert (None, status, b"out") == (result.code, result.failure, result.stdout)
+    assert 7 == parse_result(encode_result("7")).code

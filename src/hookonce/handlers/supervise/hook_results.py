@@ -47,10 +47,10 @@ def parse_result(data: bytes | bytearray, duration: float = 0.0) -> OperationRes
     if len(data) < stderr_start + lengths[2]:
         return None
     status = data[_LENGTHS.size : stdout_start].decode(errors="replace")
-    is_signal = status.startswith("-")
+    is_code, is_signal = status.isascii() and status.isdecimal(), status.startswith("-")
     return OperationResult(
-        code=int(status) if status.isdigit() else None,
-        failure=None if status.isdigit() else f"ended by signal {status[1:]}" if is_signal else status,
+        code=int(status) if is_code else None,
+        failure=None if is_code else f"ended by signal {status[1:]}" if is_signal else status,
         stdout=bytes(data[stdout_start:stderr_start]),
         stderr=bytes(data[stderr_start : stderr_start + lengths[2]]),
         duration=duration,
