@@ -118,7 +118,7 @@ def build_capture(program: AgentProgram, capture_runs: Sequence[CaptureRun]) -> 
 
 
 def _captured_events(agent: Agent, capture_run: CaptureRun) -> Iterator[CapturedEvent]:
-    for event in deduplicate_events(hook_event.event for hook_event in capture_run.run.hook_events):
+    for event in deduplicate_events(capture_run.run.hook_events):
         yield CapturedEvent(capture_run, event, _native_name(agent, event))
 
 

@@ -95,6 +95,7 @@ def test_a_record_that_could_not_be_written_is_counted_once_and_found_again(monk
 
 def test_losses_are_counted_elsewhere_where_our_folder_takes_nothing(monkeypatch):
     monkeypatch.setattr(files, "_loss_file", lambda: paths.data_dir() / "not there" / "lost")
+    files.fallback_loss_file().unlink(missing_ok=True)  # of a home that had the same path
     files.count_lost_record()
     files.count_lost_record()
     assert 2 == files.lost_record_count() == files.fallback_loss_file().stat().st_size

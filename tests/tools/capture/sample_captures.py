@@ -12,7 +12,7 @@ from hookonce import agents
 from hookonce.lab.fakes.conversation import ChatMessage, Conversation, ToolOffer
 from hookonce.lab.fakes.model_server import ModelRequest
 from hookonce.lab.fetch.programs import AgentProgram
-from hookonce.lab.prove.run import AgentRun, ObservedEvent
+from hookonce.lab.prove.run import AgentRun
 from tests.cli.command import Ran, environment
 from tests.shared import ROOT
 
@@ -32,16 +32,16 @@ def shell(event="PreToolUse", command="ls", **more):
     return payload(event, tool_name="Bash", tool_input={"command": command}, tool_use_id="t1", **more)
 
 
-def heard(given, number=0, hook="witness", agent=AGENT):
+def heard(given, number=0, agent=AGENT):
     """What the lab's hook is told of a payload: the event, and the payload in it."""
     event = agents.decode(agent, given, id=f"e{number}", received=f"2026-11-15T12:00:{number:02}Z")
-    return ObservedEvent(hook, to_builtins(event))
+    return to_builtins(event)
 
 
 def run(*events, scenario="tour", tools=()):
     talk = Conversation(messages=[ChatMessage("user", "go on")], tools={name: ToolOffer() for name in tools})
     asked = ModelRequest(at=0.0, method="POST", path="/v1/messages", conversation=talk)
-    return AgentRun(scenario=scenario, code=0, out="", err="", seconds=1.0, files={}, requests=[asked], hook_events=list(events))
+    return AgentRun(scenario=scenario, code=0, out="", err="", files={}, requests=[asked], hook_events=list(events))
 
 
 def found(version="2.1.325", agent="claude-code"):

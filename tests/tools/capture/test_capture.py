@@ -64,7 +64,7 @@ def test_a_golden_reads_as_what_was_heard():
 
 def test_what_two_hooks_hear_is_one_golden():
     one = heard(shell(), 1)
-    made = build_capture(found(), [take(one, heard(shell(), 1, hook="other"), heard(shell(), 2))])
+    made = build_capture(found(), [take(one, heard(shell(), 1), heard(shell(), 2))])
 
     assert ["PreToolUse-shell-1.json"] == names(made)
 
@@ -81,8 +81,8 @@ def test_of_one_shape_three_are_kept_for_each_event_and_tool():
 
 
 def test_what_hookonce_made_of_another_event_is_no_payload():
-    event = heard(shell(), 1).event | {"id": "e2", "derived_from": "e1"}
-    made = build_capture(found(), [take(heard(shell(), 1), type(heard(shell()))("witness", event))])
+    event = heard(shell(), 1) | {"id": "e2", "derived_from": "e1"}
+    made = build_capture(found(), [take(heard(shell(), 1), event)])
 
     assert ["PreToolUse-shell-1.json"] == names(made)
 
