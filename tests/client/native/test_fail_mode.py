@@ -1,6 +1,7 @@
 """The last word: what an agent hears when there is neither a daemon nor an interpreter."""
 
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -72,6 +73,40 @@ def test_a_file_that_says_nothing_sensible_is_no_file(bare, text):
     (bare.bin / "failmode.bin").write_text(text)
 
     assert (0, b"{}\n", b"") == bare.run("amp", "E")
+
+
+UNREADABLE = {
+    "a loop of links": lambda file: file.symlink_to(file.name),
+    "a directory": lambda file: file.mkdir(),
+    "a pipe": os.mkfifo,
+}
+
+
+def is_blocked(ending):
+    """Whether an agent is refused something, and told why."""
+    code, out, err = ending
+    return (code, out) == (2, b"") and b"cannot read" in err and b"hookonce doctor" in err
+
+
+@pytest.mark.parametrize("make", UNREADABLE.values(), ids=UNREADABLE)
+def test_a_file_that_cannot_be_read_may_have_said_no(bare, make):
+    """
+    Only where there is none was nothing to be refused.
+    """
+    make(bare.bin / "failmode.bin")
+
+    assert is_blocked(bare.run("amp", "E"))
+
+
+@pytest.mark.native("a shell reads line by line")
+def test_a_file_for_which_there_is_no_memory_may_have_said_no(bare):
+    """
+    Whatever the reason is, and whatever is called afterwards.
+    """
+    with (bare.bin / "failmode.bin").open("wb") as file:
+        file.truncate(1 << 32)
+
+    assert is_blocked(bare.run("amp", "E", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))))
 
 
 def test_an_option_is_no_event(bare):

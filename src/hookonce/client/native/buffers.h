@@ -69,16 +69,23 @@ static uint64_t load_uint(const char *from, int size) {
     return number;
 }
 
-// A whole file; no memory is asked for, because this is also needed when there is none.
+// A whole file; no memory is asked for, because this is also needed when there is none. Where nothing was mapped, errno
+// says why; it is 0 for a file that is missing or empty.
 static struct view map_file(const char *path) {
     struct view view = {NULL, 0};
     struct stat status;
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (file >= 0 && !fstat(file, &status) && S_ISREG(status.st_mode) && status.st_size > 0) {
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), problem = 0;
+    if (file < 0 || fstat(file, &status)) {
+        problem = errno == ENOENT || errno == ENOTDIR ? 0 : errno;
+    } else if (!S_ISREG(status.st_mode)) {
+        problem = EINVAL;
+    } else if (status.st_size > 0) {
         void *data = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
-        if (data != MAP_FAILED) view = (struct view){data, (size_t)status.st_size};
+        if (data == MAP_FAILED) problem = errno;
+        else view = (struct view){data, (size_t)status.st_size};
     }
     if (file >= 0) close(file);
+    errno = problem;
     return view;
 }
 

@@ -30,7 +30,7 @@ static _Noreturn void deliver(const struct reply *reply, const char *data) {
     struct view out = {data + REPLY_HEADER_BYTES, reply->out};
     int is_lost = write_all(1, out.data, out.size) && !reply->code && !equals(out, silence_of_agent());
     write_all(2, out.data + out.size, reply->err);
-    _exit(is_lost ? block_unwritten() : reply->code);
+    _exit(is_lost ? block_call(UNWRITTEN_REASON) : reply->code);
 }
 
 struct exchange {

@@ -2,6 +2,7 @@
 
 #define BLOCK_CODE 2 // the exit code that says no to most agents
 #define UNWRITTEN_REASON "hookonce cannot write its answer, which may be a refusal\n"
+#define UNREAD_REASON "hookonce cannot read what to answer, which may be a refusal; hookonce doctor says more\n"
 
 static const char *agent, *event;
 static int stdin_ended;
@@ -146,20 +147,26 @@ static int reply_silence(void) {
     return 0;
 }
 
-// How to end when a refusal cannot be written: by exit code, for which some agents want a reason too.
-static int block_unwritten(void) {
-    write_all(2, UNWRITTEN_REASON, strlen(UNWRITTEN_REASON));
+// How to end when a refusal cannot be read or written: by exit code, for which some agents want a reason too.
+static int block_call(const char *reason) {
+    write_all(2, reason, strlen(reason));
     return BLOCK_CODE;
 }
 
+static void exit_unread(int signal_number) {
+    (void)signal_number;
+    _exit(block_call(UNREAD_REASON));
+}
+
 static int reply_refusal(void) {
+    signal(SIGBUS, exit_unread); // a disk that fails while its file is read
+    errno = 0;
     struct view rest = map_beside_client("failmode.bin");
-    if (!rest.data) { // perhaps there are no descriptors left
+    if (errno) { // perhaps there are no descriptors left
         close(0);
-        errno = 0;
         rest = map_beside_client("failmode.bin");
     }
-    if (!rest.data && errno == EMFILE) return block_unwritten();
+    if (!rest.data && errno) return block_call(UNREAD_REASON);
     while (rest.size && rest.data[rest.size - 1] != '\n') rest.size--; // half a line is none
     struct view all = rest, type = {NULL, 0};
     while (rest.size) {
@@ -172,7 +179,7 @@ static int reply_refusal(void) {
         if (code.size != 1 || *code.data < '0' || *code.data > '9') break;
         int failed = write_unescaped(1, split_at(&row, '|'));
         write_unescaped(2, row);
-        return failed ? block_unwritten() : *code.data - '0';
+        return failed ? block_call(UNWRITTEN_REASON) : *code.data - '0';
     }
     return reply_silence();
 }

@@ -11,7 +11,7 @@
 [ -d /dev/fd/0 ] && exec </dev/null # Python would not start
 PATH=/usr/bin:/bin                  # the caller's would choose what runs here
 trap '' PIPE 25                     # nor does a disk quota, which is the number, end a call
-client=$0 python='' event='' code='' out_text='' err_text='' here='' types=''
+client=$0 python='' event='' code='' out_text='' err_text='' here='' types='' unread=''
 case $2 in -*) ;; *) event=$2 ;; esac
 {
     [ -h "$client" ] && client=$(readlink -f "$client")
@@ -30,6 +30,10 @@ case $2 in -*) ;; *) event=$2 ;; esac
     if [ "$python" ] && [ ! -h "$file" ] && [ ${#marks} -lt 9999 ] && { [ -f "$file" ] || [ ! -e "$file" ]; }; then
         (umask 077 && printf . >>"$file")
     fi
+    file=$client_dir/failmode.bin
+    if [ -e "$file" ] || [ -h "$file" ]; then
+        [ -f "$file" ] && { :; } <"$file" || unread=1 file=/dev/null
+    fi
     cd -P . && here=$PWD # without it we may be in any project
     while IFS='|' read -r name event_name exit_code out err; do
         case $name in
@@ -45,7 +49,8 @@ case $2 in -*) ;; *) event=$2 ;; esac
             ;;
         esac
         [ "$name|$event_name" = "$1|$event" ] && code=$exit_code out_text=$out err_text=$err && break
-    done <"$client_dir/failmode.bin"
+    done <"$file"
+    [ "$unread" ] && code=2 err_text='hookonce cannot read what to answer, which may be a refusal; hookonce doctor says more\n'
     # An agent that is still writing must not run into a closed pipe.
     { cat <&4 >/dev/null 3>&- & } 4<&0
 } 3>&2 2>/dev/null
