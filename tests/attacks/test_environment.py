@@ -13,6 +13,7 @@ from hookonce import agents
 from hookonce.base import paths
 from hookonce.client.installation import _harden_script
 from hookonce.dispatch import context, dispatcher
+from hookonce.dispatch.run import CallerContext, _hook_world
 from hookonce.handlers.environment import (
     INSTALLATION_VARIABLES,
     IS_CALLERS,
@@ -26,7 +27,7 @@ from hookonce.trust.pin_store import revoke_pins
 from tests.client.native.client_env import World
 from tests.daemon.conftest import hurried
 from tests.daemon.installed_home import TOOL, Home, command, payload, refused
-from tests.dispatch.pipeline_cases import goldens, recorded
+from tests.dispatch.pipeline_cases import asked, goldens, hook, recorded
 
 EXHAUSTIVE = bool(os.environ.get("HOOKONCE_EXHAUSTIVE"))
 # A guard as people write them, which uses an interpreter or a tool and tells what it has in its environment.
@@ -385,6 +386,73 @@ def at_home(tmp_path, monkeypatch):
     """A home of this process."""
     monkeypatch.setenv("HOME", str(tmp_path))
     return tmp_path
+
+
+JUDGE_VARIABLES = """ANTHROPIC_BASE_URL ANTHROPIC_MODEL ANTHROPIC_SMALL_FAST_MODEL ANTHROPIC_DEFAULT_OPUS_MODEL ANTHROPIC_CUSTOM_HEADERS
+ANTHROPIC_BEDROCK_BASE_URL ANTHROPIC_VERTEX_PROJECT_ID CLAUDE_CONFIG_DIR CLAUDE_CODE_USE_BEDROCK CLAUDE_CODE_USE_VERTEX CLOUD_ML_REGION
+OLLAMA_HOST OLLAMA_MODELS OPENAI_BASE_URL OPENAI_API_BASE OPENAI_MODEL AZURE_OPENAI_ENDPOINT CODEX_HOME GEMINI_CLI_HOME GEMINI_MODEL
+GEMINI_CLI_SYSTEM_SETTINGS_PATH GEMINI_SYSTEM_MD GOOGLE_GEMINI_BASE_URL GOOGLE_APPLICATION_CREDENTIALS COPILOT_HOME COPILOT_MODEL
+GH_HOST QWEN_HOME OPENCODE_CONFIG OPENCODE_CONFIG_DIR OPENCODE_CONFIG_CONTENT CURSOR_CONFIG_DIR AWS_ENDPOINT_URL
+AWS_ENDPOINT_URL_BEDROCK_RUNTIME LLM_USER_PATH LITELLM_PROXY_API_BASE NEW_LAB_BASE_URL NEW_LAB_API_BASE NEW_LAB_HOME NEW_LAB_MODEL
+HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY http_proxy https_proxy all_proxy Https_Proxy DOCKER_HOST PATH HOME XDG_CONFIG_HOME"""
+JUDGE_KEEPS = """ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN CLAUDE_CODE_OAUTH_TOKEN OPENAI_API_KEY GEMINI_API_KEY GH_TOKEN CLAUDE_PROJECT_DIR
+CLAUDE_PLUGIN_ROOT GEMINI_PROJECT_DIR CURSOR_PROJECT_DIR LANG TERM AWS_PROFILE AWS_REGION MY_PROJECT OPENAI_KEY_OF_MINE"""
+
+
+@pytest.fixture
+def judged(at_home, monkeypatch):
+    """The environment in which a closed hook that a model judges runs, for that of its call."""
+    config = at_home / ".config/hookonce/config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text('[models]\ncommand = "true"\nkey_env = "OPENAI_KEY_OF_MINE"\n')
+
+    def environment(kind, caller):
+        handler = {"type": kind, "command": None, "prompt": "Is it safe?"}
+        selection = hook(handler=handler, on_failure="closed")
+        event = asked("claude-code", "PreToolUse", {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}}).event
+        return _hook_world(selection, event, CallerContext(environment=caller, cwd="/")).env
+
+    return environment
+
+
+@pytest.mark.parametrize("kind", ["prompt", "agent"])
+def test_no_variable_of_a_call_chooses_who_judges(judged, kind):
+    """
+    Neither its server nor its program, nor the folder of its settings; what has the key, and what agents tell, stays.
+    """
+    chosen, kept = dict.fromkeys(JUDGE_VARIABLES.split(), "evil"), dict.fromkeys(JUDGE_KEEPS.split(), "mine")
+    found = judged(kind, chosen | kept)
+
+    assert [] == [name for name in chosen if found.get(name) == "evil"]
+    assert [] == [name for name in kept if found.get(name) != "mine"]
+
+
+def test_a_command_has_the_variables_of_models_as_they_are(judged):
+    """
+    They choose none of its code.
+    """
+    env = dict.fromkeys((name for name in JUDGE_VARIABLES.split() if IS_CALLERS[name]), "x")
+
+    assert len(env) > 40
+    assert env.items() <= judged("command", env).items()
+
+
+def test_install_notes_who_judges(judged, at_home):
+    """
+    Servers, models and folders, for hooks that ask a model and no others; no secret, and nothing of a project.
+    """
+    project, own = at_home / "project", at_home / "own"
+    for folder in (project / "conf", own):
+        folder.mkdir(parents=True)
+    noted = {"OLLAMA_HOST": "http://gpu:11434", "ANTHROPIC_MODEL": "opus-4", "CODEX_HOME": str(own), "https_proxy": "http://proxy:3128", "CLAUDE_CODE_USE_VERTEX": "1"}
+    skipped = {"CLAUDE_CONFIG_DIR": f"{project}/conf", "COPILOT_HOME": "conf", "HTTP_PROXY": "http://me:secret@proxy", "OPENAI_API_KEY": "sk-secret"}
+    skipped |= {"ANTHROPIC_CUSTOM_HEADERS": "X-Key: secret", "WEBHOOK_ENDPOINT": "https://hooks/secret", "OPENCODE_CONFIG": "./conf"}
+    note_environment(noted | skipped, project)
+
+    assert noted == json.loads((paths.data_dir() / "environment.json").read_text())
+    assert noted.items() <= judged("prompt", dict.fromkeys(noted, "evil")).items()
+    assert not noted.keys() & judged("command", {}).keys()
+    assert "evil" == judged("command", dict.fromkeys(noted, "evil"))["OLLAMA_HOST"]
 
 
 def test_install_notes_places_that_nobody_else_writes_to(at_home):

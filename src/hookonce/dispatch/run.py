@@ -25,7 +25,7 @@ from hookonce.dispatch.prepare import MODEL_HANDLER_TYPES, command_of, digest_co
 from hookonce.dispatch.select import SelectedHook
 from hookonce.errors import HookonceError, PayloadError
 from hookonce.handlers.command import CommandOperation, ProcessContext
-from hookonce.handlers.environment import compose_environment
+from hookonce.handlers.environment import compose_environment, compose_model_environment
 from hookonce.handlers.operation import OperationResult, OperationRunner, Task, run_blocking, run_to_completion
 from hookonce.handlers.supervise import limits
 from hookonce.handlers.supervise.detached_process import run_detached
@@ -185,7 +185,11 @@ def _hook_world(selection: SelectedHook, event: Event, caller: CallerContext) ->
     """
     hook, handler = selection.hook, selection.hook.handler
     keeps_callers = handler.type in _REMOTE_TYPES or (hook.environment == "caller" and hook.on_failure != "closed")
-    env = compose_environment(caller.environment, keeps_callers=keeps_callers or caller.is_test)
+    keeps_callers = keeps_callers or caller.is_test
+    if handler.type in MODEL_HANDLER_TYPES and not keeps_callers:
+        env = compose_model_environment(caller.environment, (settings.load().models or {}).get("key_env"))
+    else:
+        env = compose_environment(caller.environment, keeps_callers=keeps_callers)
     if variables := dialect_variables(hook.dialect or CANONICAL_DIALECT, event, caller.cwd):
         known_names = agents.load(event.agent).variables if event.agent in agents.AGENTS else {}
         env = variables | env | {name: value for name, value in variables.items() if name not in known_names}

@@ -2,10 +2,12 @@
 
 A repository can set variables of a call: agents apply its settings. Those that choose what a loader, a shell, an
 interpreter or a tool runs or reads at its start therefore never reach a hook; in their place stand those that
-`hookonce install` has noted (ADR 0038). This file has the only list of them.
+`hookonce install` has noted (ADR 0038). So do those that choose who judges, for hooks that ask a language model.
+This file has the only list of them.
 """
 
 import os
+import re
 import stat
 from collections.abc import Mapping
 from functools import lru_cache
@@ -34,7 +36,7 @@ INSTALLATION_VARIABLES = {
     "Python": """
         PYTHON* __PYVENV_LAUNCHER__ VIRTUAL_ENV* CONDA_* _CONDA_* MAMBA_* PIP_* PIPX_* PIPENV_* UV_* POETRY_*
         PDM_* HATCH_* PYENV_* PYTEST_* MYPY* RUFF_* PYLINT* FLAKE8_* BLACK_* TOX_* NOX* IPYTHON* JUPYTER_* PYPY*
-        COVERAGE_* COV_CORE_* MPL* MATPLOTLIBRC PRE_COMMIT_*
+        COVERAGE_* COV_CORE_* MPL* MATPLOTLIBRC PRE_COMMIT_* PYRIGHT_PYTHON_*
     """,
     "JavaScript": """
         NODE_* npm_* NPM_* YARN_* PNPM_* COREPACK_* BUN_* DENO_* TS_NODE_* TSX_* ELECTRON_* NVM_* VOLTA_* FNM_*
@@ -52,12 +54,13 @@ INSTALLATION_VARIABLES = {
         GOPATH GOROOT GOBIN GOFLAGS GOENV* GOTOOL* GOPROXY GONO* GOSUMDB GOPRIVATE GOEXPERIMENT GODEBUG GOCACHE
         GOMOD* GOWORK GOINSECURE GOVCS GOAUTH GOOS GOARCH CGO_* RUST* CARGO* JULIA_* ERL_* ELIXIR_* MIX_* IEX_*
         HEX_* GHC* CABAL_* STACK_* OCAML* CAML* OPAM* GUILE_* PLT* EMACS* SWIFT_* ZIG_* NIM* DART_* PUB_CACHE
-        FLUTTER_* ASDF_* MISE_* RTX_* PROTO_* DIRENV_* HOMEBREW_* NIX_*
+        FLUTTER_* ASDF_* MISE_* RTX_* PROTO_* DIRENV_* HOMEBREW_* NIX_* AQUA_*
     """,
     "compilers and make": """
         CC CXX CPP AR AS RANLIB STRIP CFLAGS CXXFLAGS CPPFLAGS LDFLAGS COMPILER_PATH GCC_* CPATH LIBRARY_PATH
         C_INCLUDE_PATH CPLUS_INCLUDE_PATH OBJC_INCLUDE_PATH MAKE MAKEFLAGS MAKEFILES MAKELEVEL MFLAGS
-        GNUMAKEFLAGS CMAKE_* PKG_CONFIG* CCACHE_* DISTCC_* SCCACHE_* M4PATH JUST_*
+        GNUMAKEFLAGS CMAKE_* PKG_CONFIG* CCACHE_* DISTCC_* SCCACHE_* M4PATH JUST_* OMP_TOOL_LIBRARIES BAZEL_REAL
+        BAZELISK_* LEFTHOOK_*
     """,
     "version control": """
         GIT_* HG* SVN_* CVS* BZR* JJ_* GH_CONFIG_DIR GLAB_CONFIG_DIR
@@ -73,7 +76,7 @@ INSTALLATION_VARIABLES = {
     """,
     "scanners": """
         SHELLCHECK_* GITLEAKS_* SEMGREP_RULES SEMGREP_SETTINGS_FILE TRIVY_* TRUFFLEHOG_* CHECKOV_* BANDIT_*
-        GRYPE_* SYFT_* HADOLINT_* YAMLLINT_* GOLANGCI_* OPA_* CONFTEST_*
+        GRYPE_* SYFT_* HADOLINT_* YAMLLINT_* GOLANGCI_* OPA_* CONFTEST_* TFLINT_* VALE_*
     """,
     "networks and certificates": """
         SSL_CERT_* SSLKEYLOGFILE OPENSSL_* GNUTLS_* REQUESTS_CA_BUNDLE CURL_* WGETRC SYSTEM_WGETRC WGET_* NETRC
@@ -82,14 +85,28 @@ INSTALLATION_VARIABLES = {
     "services": """
         AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE AWS_CA_BUNDLE AWS_DATA_PATH CLOUDSDK_CONFIG CLOUDSDK_PYTHON*
         AZURE_CONFIG_DIR AZURE_EXTENSION_DIR KUBECONFIG HELM_* DOCKER_CONFIG DOCKER_CLI_* CONTAINERS_CONF*
-        REGISTRY_AUTH_FILE TF_CLI_* TF_PLUGIN_* ANSIBLE_* PSQL* PGSYSCONFDIR PGSERVICEFILE MYSQL_HOME LIBMYSQL_*
-        ODBC* TNS_ADMIN SQLITE_*
+        REGISTRY_AUTH_FILE TF_CLI_* TF_PLUGIN_* TERRAGRUNT_* TG_TF_PATH ANSIBLE_* PSQL* PGSYSCONFDIR PGSERVICEFILE
+        MYSQL_HOME LIBMYSQL_* ODBC* TNS_ADMIN SQLITE_*
     """,
     "desktop": """
         DBUS_* GTK* GDK_* GIO_* GI_* GSETTINGS_* QT_* QML* GST_* SDL_* ALSA_* LIBGL_* LIBVA_* VK_* __EGL_*
         __GLX_* FONTCONFIG_* XLOCALEDIR XKB_* MAGICK_* GS_* TEXMF* TEXINPUTS BIBINPUTS GROFF_* GVFS_*
     """,
 }
+# For hooks that ask a language model these are the installation's too: they choose its server, program or settings.
+MODEL_VARIABLES = """
+    ANTHROPIC_* CLAUDE_* OPENAI_* AZURE_* CODEX_* GEMINI_* GOOGLE_* VERTEX* CLOUD_ML_* BEDROCK_* AWS_ENDPOINT_URL*
+    OLLAMA_* LLAMA* LMSTUDIO_* LM_STUDIO_* VLLM_* LITELLM_* LLM_* OPENROUTER_* GROQ_* MISTRAL_* DEEPSEEK_* XAI_* GROK_*
+    COHERE_* HF_* HUGGINGFACE_* TOGETHER_* FIREWORKS_* MOONSHOT_* KIMI_* QWEN_* DASHSCOPE_* ZAI_* COPILOT_* GH_*
+    CURSOR_* OPENCODE_* CRUSH_* GOOSE_* AIDER_* AMP_* AUGMENT_* FACTORY_* DROID_* DEVIN_* KIRO_* CLINE_* WINDSURF_*
+    PI_* DOCKER_* HTTP_PROXY* HTTPS_PROXY* ALL_PROXY* NO_PROXY*
+    *_BASE_URL *_API_BASE *_API_URL *_API_HOST *_ENDPOINT *_HOST *_HOME *_CONFIG *_CONFIG_DIR *_MODEL *_PROXY
+"""
+_MODEL_PREFIXES = tuple(word[:-1] for word in MODEL_VARIABLES.split() if word.endswith("*"))
+_MODEL_SUFFIXES = tuple(word[1:] for word in MODEL_VARIABLES.split() if word.startswith("*"))
+_CALLER_SUFFIXES = ("_KEY", "_TOKEN", "_PROJECT_DIR", "_PLUGIN_ROOT", "_SESSION_ID")  # which choose nothing
+_PLACE_SUFFIXES = ("_DIR", "_HOME", "_CONFIG", "_PATH", "_FILE", "_CREDENTIALS")
+_MODEL_VALUE = re.compile(r"\w+://[\w.:/\[\]-]+|[\w.,:-]+", re.ASCII)  # a server or a name, never a password
 _WORDS = " ".join(INSTALLATION_VARIABLES.values()).split()
 _NAMES = frozenset(word for word in _WORDS if not word.endswith("*"))
 _PREFIXES = ("HOOKONCE_", *(word[:-1] for word in _WORDS if word.endswith("*")))
@@ -122,8 +139,28 @@ def compose_environment(caller: Mapping[str, str], *, keeps_callers: bool = Fals
     return environment
 
 
+def compose_model_environment(caller: Mapping[str, str], key_name: str | None) -> dict[str, str]:
+    """The environment of a hook that asks a language model: who judges is the installation's choice.
+
+    `key_name` is the variable with the key of the model's server, which is the caller's.
+    """
+    caller_variables = {name: value for name, value in caller.items() if name == key_name or not _chooses_model(name)}
+    return _current_note()[1] | compose_environment(caller_variables)
+
+
+def _chooses_model(name: str) -> bool:
+    name = name.upper()  # as programs read the names of proxies
+    has_family = name.startswith(_MODEL_PREFIXES) and not name.endswith(_CALLER_SUFFIXES)
+    return has_family or name.endswith(_MODEL_SUFFIXES)
+
+
 def installed_environment() -> dict[str, str]:
     """The variables that the installation gives every hook; without a note PATH is that of an ordinary account."""
+    return _current_note()[0]
+
+
+def _current_note() -> tuple[dict[str, str], dict[str, str]]:
+    """The variables that were noted for every hook, and those for hooks that ask a language model."""
     home = paths.home()
     try:
         stamp = os.stat(_note_file(home)).st_mtime_ns  # noqa: PTH116  asked for every hook
@@ -140,23 +177,31 @@ def find_program(name: str) -> str | None:
 
 
 @lru_cache(maxsize=8)
-def _load_note(home: Path, _stamp: int) -> dict[str, str]:
+def _load_note(home: Path, _stamp: int) -> tuple[dict[str, str], dict[str, str]]:
     try:
-        note = decode(Path(_note_file(home)).read_bytes(), type=dict[str, str])
+        content = decode(Path(_note_file(home)).read_bytes(), type=dict[str, str])
     except (OSError, DecodeError):
-        note = {}
-    default = {"PATH": f"{home}/.local/bin:{_DEFAULT_PATH}"}
-    return default | {name: value for name, value in note.items() if "\0" not in value} | {"HOME": str(home)}
+        content = {}
+    content = {name: value for name, value in content.items() if "\0" not in value}
+    note = {"PATH": f"{home}/.local/bin:{_DEFAULT_PATH}"} | content | {"HOME": str(home)}
+    model_note = {name: note.pop(name) for name in [*note] if IS_CALLERS[name] and _chooses_model(name)}
+    return note, model_note
 
 
 def note_environment(environment: Mapping[str, str], project: Path) -> None:
-    """Note what hooks get from now on: places outside of a project that nobody else can write to."""
+    """Note what hooks get from now on: places outside of a project that nobody else can write to, and who judges."""
     note = {
         name: ":".join(places)
         for name, value in environment.items()
         if not IS_CALLERS[name]
         and name != "HOME"
         and (places := [place for place in value.split(":") if _is_lasting(place, project)])
+    }
+    note |= {
+        name: value
+        for name, value in environment.items()
+        if IS_CALLERS[name] and name.upper().startswith(_MODEL_PREFIXES) and _chooses_model(name)
+        if _is_lasting(value, project) or (not name.endswith(_PLACE_SUFFIXES) and _MODEL_VALUE.fullmatch(value))
     }
     paths.make_private_dir(paths.data_dir())
     replace_file(Path(_note_file(paths.home())), encode(note), mode=PRIVATE_MODE)
