@@ -113,9 +113,13 @@ def read_proc_stat(pid: int) -> list[str] | None:
 
 
 def is_process_alive(pid: int) -> bool:
-    """Whether a process still runs; a zombie does not."""
-    fields = read_proc_stat(pid) if pid else None
-    return fields is not None and fields[0] not in "ZX"
+    """Whether a process still runs; a zombie, which nobody may ever reap, does not. Number 0 is no process."""
+    try:
+        os.kill(pid, 0)
+    except OSError as problem:
+        return not isinstance(problem, ProcessLookupError)
+    fields = read_proc_stat(pid) if pid else ["X"]
+    return fields is None or fields[0] not in "ZX"
 
 
 def has_terminal(caller_pid: int = 0) -> bool:

@@ -25,7 +25,7 @@ from msgspec.json import Decoder
 from msgspec.structs import replace
 
 from hookonce.base.jsontext import dump, load
-from hookonce.base.process_info import read_proc_stat
+from hookonce.base.process_info import is_process_alive
 from hookonce.base.runtime_dir import (
     NoRuntimeDirError,
     create_exclusive,
@@ -185,7 +185,7 @@ def _add_event(entry: DedupEntry, event: Event, via: str) -> DedupEntry:
         entry = replace(entry, ids=entry.ids | {via: event.id})
     elif not _has_event(entry, event):
         entry = replace(entry, also=[*entry.also, event.id])
-    if entry.decided is None and _is_dead(entry.pid) and (entry.by == event.id or not _has_begun(entry.by)):
+    if entry.decided is None and not is_process_alive(entry.pid) and (entry.by == event.id or not _has_begun(entry.by)):
         entry = replace(entry, pid=os.getpid(), by=event.id)
     return entry
 
@@ -194,21 +194,12 @@ def _is_stale(entry: DedupEntry, window_s: float) -> bool:
     """A decision counts for a while; without one, only a living process does, or one whose hooks have begun."""
     if entry.decided is not None or entry.event is not None:
         return time() - entry.time > window_s
-    return _is_dead(entry.pid) and not _has_begun(entry.by)
+    return not is_process_alive(entry.pid) and not _has_begun(entry.by)
 
 
 def is_expired(entry: DedupEntry) -> bool:
     """Whether an entry is older than every window."""
     return time() - entry.time > _CALL_ID_WINDOW_S
-
-
-def _is_dead(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except OSError as problem:
-        return isinstance(problem, ProcessLookupError)
-    fields = read_proc_stat(pid) if pid else None
-    return pid == _NO_PID or (fields is not None and fields[0] in "ZX")  # nobody may ever reap it
 
 
 def _has_begun(call_id: str) -> bool:
@@ -355,7 +346,9 @@ def await_answer(call_id: str, payload: bytes, deadline: float) -> Generator[flo
     """Wait for the answer of whoever holds the claim, until the deadline; without one if that process is dead."""
     while time() < deadline:
         pid = _load_claim(call_id, payload).pid  # asked first: one that dies now may have answered just before
-        is_dead = pid != _NO_PID and _is_dead(pid)  # a claim that cannot be read says nothing of its process
+        is_dead = pid != _NO_PID and not is_process_alive(
+            pid
+        )  # a claim that cannot be read says nothing of its process
         call_claim = _load_claim(call_id, payload)
         if call_claim.done or is_dead:
             return call_claim

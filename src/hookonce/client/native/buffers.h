@@ -89,6 +89,15 @@ static struct view map_file(const char *path) {
     return view;
 }
 
+// The beginning of a file of the system's as text, "" if it cannot be read; its size.
+static size_t read_text(const char *path, char *text, size_t capacity) {
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t size = file >= 0 ? read(file, text, capacity - 1) : -1;
+    if (file >= 0) close(file);
+    text[size > 0 ? size : 0] = 0;
+    return size > 0 ? (size_t)size : 0;
+}
+
 // What stands before a mark, or all; the rest begins after the mark.
 static struct view split_at(struct view *rest, char mark) {
     const char *end = rest->size ? memchr(rest->data, mark, rest->size) : NULL;

@@ -52,10 +52,7 @@ static int has_our_interpreter(const char *executable) {
 static int confinement_of(const char *process) {
     char path[64], text[4096];
     snprintf(path, sizeof path, "/proc/%s/status", process);
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t size = file >= 0 ? read(file, text, sizeof text - 1) : -1;
-    if (file >= 0) close(file);
-    text[size > 0 ? size : 0] = 0;
+    read_text(path, text, sizeof text);
     char *privileges = strstr(text, "\nNoNewPrivs:"), *filter = strstr(text, "\nSeccomp:");
     return privileges && filter ? 10 * atoi(privileges + 12) + atoi(filter + 9) : 99;
 }

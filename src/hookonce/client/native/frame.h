@@ -109,10 +109,7 @@ static void put_parent(struct bytes *frame) {
     char text[1024], path[32], parent[64];
     int parent_size = snprintf(parent, sizeof parent, "%d ", (int)getppid());
     snprintf(path, sizeof path, "/proc/%d/stat", (int)getppid());
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t size = file >= 0 ? read(file, text, sizeof text - 1) : -1;
-    if (file >= 0) close(file);
-    text[size > 0 ? size : 0] = 0;
+    read_text(path, text, sizeof text);
     char *data = strrchr(text, ')'); // a program's name may hold anything, brackets and spaces too
     for (int field = 2; data && field < 22; field++) data = strchr(data + 1, ' ');
     size_t digits = data ? strspn(data + 1, "0123456789") : 0;

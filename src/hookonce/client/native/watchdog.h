@@ -83,8 +83,15 @@ static void hear_runner(void) {
     if (watch.is_orphan) watch.deadline += watch.limit_ns;
 }
 
+// Also if nobody has reaped it, and perhaps never will.
 static int is_client_gone(void) {
-    return watch.client > 0 && kill(watch.client, 0) && errno == ESRCH;
+    char path[64], text[4096];
+    if (watch.client <= 0) return 0;
+    if (kill(watch.client, 0)) return errno == ESRCH;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)watch.client);
+    read_text(path, text, sizeof text);
+    const char *name_end = strrchr(text, ')');
+    return name_end && (!strncmp(name_end, ") Z", 3) || !strncmp(name_end, ") X", 3));
 }
 
 // Until the hook has ended or we are to end it; whether it has ended by itself. It is not reaped here: its number stays
@@ -119,12 +126,11 @@ static int wait_for_end(pid_t hook) {
 static int kill_children(void) {
     char path[64], text[4096], *data = text;
     pid_t children[sizeof text / 2];
-    int file, count = 0;
+    int count = 0;
     snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
-    ssize_t size = (file = open(path, O_RDONLY | O_CLOEXEC)) >= 0 ? read(file, text, sizeof text - 1) : 0;
-    if (file >= 0) close(file);
-    while (size > 0 && text[size - 1] != ' ') size--; // half a number; the next look finds whose it is
-    text[size > 0 ? size : 0] = 0;
+    size_t size = read_text(path, text, sizeof text);
+    while (size && text[size - 1] != ' ') size--; // half a number; the next look finds whose it is
+    text[size] = 0;
     while (*data && (children[count] = (pid_t)strtol(data, &data, 10)) > 0) count++;
     for (int i = 0; i < count; i++) kill(children[i], SIGKILL);
     for (int i = 0; i < count; i++) waitpid(children[i], NULL, 0);

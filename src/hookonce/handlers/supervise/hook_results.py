@@ -18,6 +18,7 @@ from time import monotonic, sleep
 
 from msgspec import Struct
 
+from hookonce.base.process_info import is_process_alive
 from hookonce.base.runtime_dir import write_atomic
 from hookonce.base.spawn import write_all
 from hookonce.handlers.operation import OperationResult
@@ -67,11 +68,7 @@ class HookClaim(Struct, frozen=True):
     @property
     def is_client_gone(self) -> bool:
         """Whether nobody waits for the result; an unknown client, 0, counts as there."""
-        try:
-            os.kill(self.client_pid or os.getpid(), 0)
-        except OSError as problem:
-            return isinstance(problem, ProcessLookupError)
-        return False
+        return self.client_pid > 0 and not is_process_alive(self.client_pid)
 
     def save(self, status: str) -> None:
         """Leave a result that only the runner knows; never what the hook has said."""
