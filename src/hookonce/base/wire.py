@@ -67,7 +67,7 @@ def decode_replies(data: bytes) -> tuple[list[tuple[int, int, int, bytes, bytes]
 
 
 def write_best_effort(fd: int, data: bytes) -> bool:
-    """Write everything, waiting for a slow reader; whether it could be, for a reader that is gone is ignored."""
+    """Write everything, however slow the reader is; False, and no error, if the reader has gone."""
     remaining = memoryview(data)
     while remaining:
         try:

@@ -238,8 +238,8 @@ def build_pin(project: Path, data: bytes, manifest: Manifest) -> Pin:
 
 def _pin_script_contents(project: Path, hook: Hook, scripts: list[str], pin: Pin) -> None:
     """Pin what scripts run besides themselves, and what that runs."""
-    waiting, base = list(dict.fromkeys(scripts)), ProjectPaths(project, hook.handler.cwd)
-    for script in waiting:
+    queue, base = list(dict.fromkeys(scripts)), ProjectPaths(project, hook.handler.cwd)
+    for script in queue:
         if script not in pin.files:
             continue
         for reference in find_script_references(project, script):
@@ -247,7 +247,7 @@ def _pin_script_contents(project: Path, hook: Hook, scripts: list[str], pin: Pin
             pin.reads[script] = list(dict.fromkeys([*pin.reads.get(script, []), *names]))
             digests = {name: digest for name in names if (digest := _digest_of(project, name)) is not None}
             pin.files.update(digests)
-            waiting += [name for name in digests if name not in waiting]
+            queue += [name for name in digests if name not in queue]
             if reference.reason is not None or not names:
                 pin.loose[(names or [reference.text])[0]] = reference.reason or f"named by {script}"
 

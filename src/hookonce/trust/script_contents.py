@@ -56,13 +56,15 @@ def find_script_references(project: Path, name: str) -> Iterator[ScriptReference
         return
     for match in _SOURCE_COMMAND.finditer(text):
         word = re.sub(r"[\"']", "", match[1])
-        beside = _OWN_FOLDER.match(word)
-        known_folder = beside or _HOOK_FOLDER.match(word)
+        own_folder = _OWN_FOLDER.match(word)
+        known_folder = own_folder or _HOOK_FOLDER.match(word)
         tail = word[known_folder.end() :].lstrip("/") if known_folder else word
         is_known = "$" not in tail and "`" not in tail
-        folder = str((project / name).parent) if beside else str(project) if known_folder else ""
+        folder = str((project / name).parent) if own_folder else str(project) if known_folder else ""
         names = [os.path.join(folder, tail)] if is_known else []  # noqa: PTH118
-        yield ScriptReference(word, names, None if beside and is_known else f"sourced by {name}, where it lies then")
+        yield ScriptReference(
+            word, names, None if own_folder and is_known else f"sourced by {name}, where it lies then"
+        )
 
 
 def env_interpreter(project: Path, name: str) -> str | None:
