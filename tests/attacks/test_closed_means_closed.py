@@ -814,3 +814,14 @@ def test_a_report_that_a_hook_writes_is_told_and_does_not_end_its_trust(agreed):
 
     assert "build/report.xml" in told
     assert answer(agreed) is None
+
+
+@pytest.mark.parametrize("said", ["/", "/nonexistent", "/proc/self/cwd/..", "/tmp"])
+def test_a_payload_leads_nobody_away_from_where_the_agent_runs(agreed, said, monkeypatch):
+    """
+    Its cwd counts, and so does the directory of the process that calls.
+    """
+    monkeypatch.chdir(agreed / "sub")
+
+    assert "deny" == answer(said)[0]
+    assert answer(said, "ls") is None

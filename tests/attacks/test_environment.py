@@ -20,6 +20,7 @@ from hookonce.handlers.environment import (
     compose_environment,
     installed_environment,
     note_environment,
+    python_variables,
 )
 from hookonce.manifest.load import ManifestError, load_manifest
 from hookonce.trust.consent import list_proposals
@@ -486,6 +487,57 @@ def test_without_a_note_hooks_have_an_ordinary_path(at_home, text):
     assert {"HOME", "PATH"} == found.keys()
     assert "/usr/bin" in found["PATH"].split(":")
     assert "/evil" not in found["PATH"]
+
+
+def test_a_venv_of_another_project_is_no_place_for_hooks(at_home):
+    """
+    Whoever works in that project writes there.
+    """
+    for folder in ("other/.venv/bin", "other/node_modules/.bin"):
+        (at_home / folder).mkdir(parents=True)
+    (at_home / "other" / ".venv" / "pyvenv.cfg").touch()
+    note_environment({"PATH": f"{at_home}/other/.venv/bin:{at_home}/other/node_modules/.bin:/usr/bin"}, at_home / "project")
+
+    assert "/usr/bin" == installed_environment()["PATH"]
+
+
+@pytest.mark.parametrize(
+    ("command_line", "is_inline"),
+    [
+        ("python3 -c 'import json'", True),
+        ("jq . | /usr/bin/python3.11 -um json.tool | grep -q x", True),
+        ("python -W ignore -X dev -", True),
+        ("python3 <<EOF\nimport json\nEOF", True),
+        ("cat code | python3", True),
+        ("env A=1 python3 -B -c pass", True),
+        ("python3 guard.py -c x", False),
+        ("python3 -u ~/hooks/guard.py", False),
+        ("./guard.py", False),
+        ("grep -c python3-x", False),
+    ],
+)
+def test_python_without_a_file_imports_nothing_of_its_folder(command_line, is_inline):
+    """
+    A file may import what lies beside it, which is no repository's to write.
+    """
+    assert is_inline == bool(python_variables(command_line))
+
+
+def test_a_repository_has_no_module_for_a_users_hook(at_home, monkeypatch):
+    """
+    Python looks for what `-c` imports in the current directory first, and that is the repository's.
+    """
+    code = "import json, sys; sys.exit(2 if 'rm -rf' in json.load(sys.stdin)['tool']['input']['command'] else 0)"
+    (at_home / ".config/hookonce").mkdir(parents=True)
+    hook = command(f'{sys.executable} -c "{code}"', on_failure="closed")
+    (at_home / ".config/hookonce/hooks.json").write_text(json.dumps({"spec": "hooks/1.0", "hooks": [hook]}))
+    clone = at_home / "clone"
+    clone.mkdir()
+    (clone / "json.py").write_text("import os; os._exit(0)")
+    monkeypatch.chdir(clone)
+    reply = dispatcher.answer_call(TOOL, payload("rm -rf /", cwd=str(clone)), {})
+
+    assert '"deny"' in reply.stdout
 
 
 MARKS = {name: agent.name for agent in agents.load_all() for name in (*agent.env_markers, *agent.variables)}

@@ -70,7 +70,7 @@ def find_refusal(
     is_unread = isinstance(problem, PayloadError)
     try:
         if candidates is None:
-            candidates = () if pause.is_paused() else find_candidates(project, cwd=cwd)
+            candidates = () if pause.is_paused() else find_candidates(project, cwds=(cwd,) if cwd else ())
         event_types = _closed_types_of(candidates, counts_open=is_unread)
     except Exception:  # noqa: BLE001  what cannot be looked at now was looked at when the refusals were made
         event_types = _saved_event_types() | _guarded_event_types(cwd or str(project or "/"), project)
@@ -81,7 +81,7 @@ def find_refusal(
 
 def _guarded_event_types(cwd: str, project: Path | None) -> set[str]:
     try:
-        return {hook.event for guard, _ in find_guards(cwd, project) for hook in guard.closed_hooks}
+        return {hook.event for guard, _ in find_guards((cwd,), project) for hook in guard.closed_hooks}
     except LookupError:  # a user without a home has trusted nothing
         return set()
     except Exception:  # noqa: BLE001  nobody knows what must be asked
@@ -95,7 +95,7 @@ def unread_reason(problem: BaseException | None) -> str:
 
 def closed_event_types(project: Path | None, cwd: str | None = None) -> set[str]:
     """Event types with fail-closed hooks; for a manifest that cannot be used now, those that were saved."""
-    return _closed_types_of(find_candidates(project, cwd=cwd))
+    return _closed_types_of(find_candidates(project, cwds=(cwd,) if cwd else ()))
 
 
 def _closed_types_of(candidates: Iterable[CandidateHook], *, counts_open: bool = False) -> set[str]:

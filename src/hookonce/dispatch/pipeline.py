@@ -120,7 +120,9 @@ def find_hooks_in_force(request: CallRequest, call_context: CallContext) -> Hook
     """What is in force for a call, looked up on disk."""
     cwd = join(call_context.cwd, request.event.cwd or "")  # noqa: PTH118  as texts; somebody waits
     project = find_project(cwd)
-    candidates = find_candidates(project, request.event.type, call_context.shared_stamps, cwd)
+    # Where the agent runs counts beside what it says: a payload must not lead away from hooks that must be asked.
+    cwds = (cwd, call_context.cwd) if cwd != call_context.cwd else (cwd,)
+    candidates = find_candidates(project, request.event.type, call_context.shared_stamps, cwds)
     return HooksInForce(project=project, candidates=candidates)
 
 

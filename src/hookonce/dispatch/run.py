@@ -25,7 +25,7 @@ from hookonce.dispatch.prepare import MODEL_HANDLER_TYPES, command_of, digest_co
 from hookonce.dispatch.select import SelectedHook
 from hookonce.errors import HookonceError, PayloadError
 from hookonce.handlers.command import CommandOperation, ProcessContext
-from hookonce.handlers.environment import compose_environment, compose_model_environment
+from hookonce.handlers.environment import compose_environment, compose_model_environment, python_variables
 from hookonce.handlers.operation import OperationResult, OperationRunner, Task, run_blocking, run_to_completion
 from hookonce.handlers.supervise import limits
 from hookonce.handlers.supervise.detached_process import run_detached
@@ -193,6 +193,8 @@ def _hook_world(selection: SelectedHook, event: Event, caller: CallerContext) ->
     if variables := dialect_variables(hook.dialect or CANONICAL_DIALECT, event, caller.cwd):
         known_names = agents.load(event.agent).variables if event.agent in agents.AGENTS else {}
         env = variables | env | {name: value for name, value in variables.items() if name not in known_names}
+    if selection.scope != "project" and not keeps_callers:  # a project's own folder is its business
+        env |= python_variables(handler.command or "")
     own_variables = {
         process_info.DEPTH_VARIABLE: str(caller.depth + 1),
         process_info.PARENT_VARIABLE: caller.depth_token,

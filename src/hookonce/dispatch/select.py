@@ -157,11 +157,11 @@ def find_candidates(
     project: Path | None,
     event_type: str | None = None,
     shared_stamps: manifest_stamps.Stamps | None = None,
-    cwd: str | None = None,
+    cwds: tuple[str, ...] = (),
 ) -> list[CandidateHook]:
     """Every hook of every scope, in order (for one event type), with its obstacle if it has one.
 
-    Fail-closed hooks that were trusted once, in a project around `cwd` or the project, are among them however little
+    Fail-closed hooks that were trusted once, in a project around `cwds` or the project, are among them however little
     is left of them. A project's are checked anew each time, because their scripts count too; the others are cached
     while files stay.
     """
@@ -170,7 +170,7 @@ def find_candidates(
     pins_stamp = shared_stamps[-1]
     if project is not None and pins_stamp is not None:
         try:
-            guards = find_guards(cwd or str(project), project, pins_stamp)
+            guards = find_guards(cwds or (str(project),), project, pins_stamp)
         except PinsUnreadable as problem:
             source = ManifestSource(scope="project", path=project)
             unknown = CandidateHook(source=source, obstacle="guard", reason=f"{_MUST_BE_ASKED}: {problem}")

@@ -169,6 +169,31 @@ def _current_note() -> tuple[dict[str, str], dict[str, str]]:
     return _load_note(home, stamp)
 
 
+@lru_cache(maxsize=256)
+def python_variables(command: str) -> dict[str, str]:
+    """Variables for a command that has Python run code which is no file: it then imports nothing of its folder."""
+    return {"PYTHONSAFEPATH": "1"} if any(map(_runs_inline_python, re.split(r"[|;&\n(]", command))) else {}
+
+
+def _runs_inline_python(command: str) -> bool:
+    words = iter(command.split())
+    if not any(_PYTHON.fullmatch(word) for word in words):
+        return False
+    for word in words:
+        if not word.startswith("-") or word == "-":
+            return word == "-" or word.startswith("<")
+        if _INLINE_OPTION.fullmatch(word):
+            return True
+        if word in _OPTIONS_WITH_VALUE:
+            next(words, None)
+    return True  # it reads its program from stdin
+
+
+_PYTHON = re.compile(r"""['"`$]*(?:[^\s'"]*/)?(?:python|pypy)[0-9.]*['"]*""")
+_INLINE_OPTION = re.compile(r"-[A-Za-z]*[cm].*")
+_OPTIONS_WITH_VALUE = ("-W", "-X", "--check-hash-based-pycs")
+
+
 def find_program(name: str) -> str | None:
     """The path of a program as a hook finds it."""
     from shutil import which  # no call asks
@@ -210,6 +235,7 @@ def note_environment(environment: Mapping[str, str], project: Path) -> None:
 def _is_lasting(place: str, project: Path) -> bool:
     path = Path(place)
     is_projects = path.is_relative_to(project) and not paths.home().is_relative_to(project)
+    is_projects |= (path.parent / "pyvenv.cfg").exists() or "node_modules" in path.parts  # of another project
     if is_projects or not path.is_absolute() or not place.isprintable():
         return False
     try:

@@ -183,7 +183,7 @@ def trust_proposals(project: Path, proposals: list[TrustProposal]) -> None:
 def find_trust_project(path: Path) -> Path:
     """The project that a person means by a path: one that is guarded, whatever there is of it, else that around it."""
     path = Path(os.path.abspath(path))  # noqa: PTH100  links stay
-    is_guarded = any(folder == path for _, folder in find_guards(str(path), None))
+    is_guarded = any(folder == path for _, folder in find_guards((str(path),), None))
     return path if is_guarded else find_project(path)
 
 

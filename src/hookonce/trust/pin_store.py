@@ -219,8 +219,8 @@ def _build_guards(all_pins: _PinsByRoot) -> list[Guard]:
     ]
 
 
-def find_guards(cwd: str, project: Path | None, stamp: tuple[int, ...] = ()) -> list[tuple[Guard, Path]]:
-    """The guarded projects that a directory lies in, each with its folder as it is now: whatever lies in between.
+def find_guards(cwds: tuple[str, ...], project: Path | None, stamp: tuple[int, ...] = ()) -> list[tuple[Guard, Path]]:
+    """The guarded projects that directories lie in, each with its folder as it is now: whatever lies in between.
 
     By path, by the folder itself, which may have been moved, and by the repository that worktrees share.
     """
@@ -228,7 +228,7 @@ def find_guards(cwd: str, project: Path | None, stamp: tuple[int, ...] = ()) -> 
     if not index.guards:
         return []
     places: dict[str, Path] = {}
-    for folder in _ancestors(cwd):
+    for folder in _ancestors(cwds):
         for root in (*index.folders.get(folder, ()), *_roots_by_inode(folder, index)):
             places.setdefault(root, Path(folder))
     roots = {guard.root for guard in index.guards}
@@ -243,7 +243,7 @@ def find_guards(cwd: str, project: Path | None, stamp: tuple[int, ...] = ()) -> 
 def find_own_guards(project: Path) -> list[Guard]:
     """The guards of a project itself, which may have been moved or lost its repository; none of those around it."""
     folder = os.path.realpath(project)
-    return [guard for guard, place in find_guards(str(project), project) if os.path.realpath(place) == folder]
+    return [guard for guard, place in find_guards((str(project),), project) if os.path.realpath(place) == folder]
 
 
 def _remember_worktree(root: str, folder: str) -> None:
@@ -262,11 +262,12 @@ def _remember_worktree(root: str, folder: str) -> None:
 _WORKTREE = "worktree"  # in the place of a digest
 
 
-def _ancestors(cwd: str) -> Iterator[str]:
-    """A directory and those above it: as it was named, for a link may have taken a project's place, and as it is."""
-    places = [os.path.abspath(cwd)]  # noqa: PTH100  as texts; somebody waits
-    with suppress(ValueError):  # NUL or half a character: what stands before it may be a project's path all the same
-        places.append(resolve_folder(cwd))
+def _ancestors(cwds: tuple[str, ...]) -> Iterator[str]:
+    """Directories and those above them: as named, for a link may have taken a project's place, and as they are."""
+    places = [os.path.abspath(cwd) for cwd in cwds]  # noqa: PTH100  as texts; somebody waits
+    for cwd in cwds:
+        with suppress(ValueError):  # NUL or half a character: what stands before may be a project's path all the same
+            places.append(resolve_folder(cwd))
     for folder in dict.fromkeys(f"/{place.lstrip('/')}" for place in places):
         while True:
             yield folder
