@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from hookonce.base import paths
+from hookonce.client.installation import install_client
 from hookonce.diagnose.document_check import DOCUMENT_CHECKS
 from hookonce.dispatch import dispatcher
 from hookonce.dispatch.fast_path import table
@@ -733,21 +734,63 @@ def test_what_can_never_refuse_is_no_closed_hook(change, place):
     assert [] == check({"spec": "hooks/1.0", "hooks": [{**HOOK, **change, "on_failure": "open"}]}, False)[0]
 
 
-@pytest.mark.parametrize("link", ["hooks.json", "hooks.yaml", "."])
-def test_a_user_manifest_that_is_a_link_to_nothing_is_a_broken_one(home, link):
+def link_to_nothing(folder, name):
+    """The manifest, or with "." its folder, becomes a link to nothing."""
+    shutil.rmtree(folder)
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    (folder / name).symlink_to("/nonexistent")
+
+
+def second_manifest(folder):
+    (folder / "hooks.yaml").touch()
+
+
+def folder_instead(folder):
+    (folder / "hooks.json").unlink(missing_ok=True)
+    (folder / "hooks.json").mkdir()
+
+
+BREAKAGES = {
+    "link": lambda folder: link_to_nothing(folder, "hooks.json"),
+    "other link": lambda folder: link_to_nothing(folder, "hooks.yaml"),
+    "link of the folder": lambda folder: link_to_nothing(folder, "."),
+    "second manifest": second_manifest,
+    "folder": folder_instead,
+}
+
+
+@pytest.mark.parametrize("way", BREAKAGES)
+def test_a_user_manifest_that_cannot_be_read_is_a_broken_one(home, way):
     """
-    Such as dotfiles that are not mounted, the file or its folder; who removes it for good has none.
+    Such as dotfiles that are not mounted; open hooks go on, too. Who removes it for good has none.
     """
-    file = home.hooks({**HOOK, "handler": {"type": "command", "command": "cat >/dev/null; echo no >&2; exit 2"}})
+    hook = {
+        **HOOK,
+        "on_failure": "open",
+        "handler": {"type": "command", "command": "cat >/dev/null; echo no >&2; exit 2"},
+    }
+    folder = home.hooks(hook).parent
     assert ("deny", "no") == ask(home, home.where)
-    target = file.parent if link == "." else file.parent / link
-    shutil.rmtree(file.parent)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.symlink_to("/nonexistent")
-    assert "deny" == ask(home, home.where)[0]
-    assert "deny" == ask(home, home.where, env=home.cold_env)[0]
-    target.unlink()
+    BREAKAGES[way](folder)
+    assert ("deny", "no") == ask(home, home.where)
+    assert ("deny", "no") == ask(home, home.where, env=home.cold_env)
+    folder.unlink() if folder.is_symlink() else shutil.rmtree(folder)
     assert None is ask(home, home.where)
+
+
+@pytest.mark.parametrize("way", BREAKAGES)
+@pytest.mark.parametrize("on_failure", ["open", "closed"])
+def test_a_manifest_that_was_gone_for_a_moment_is_not_forgotten(tmp_path, monkeypatch, way, on_failure):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    install_client()
+    file = paths.config_dir() / "hooks.json"
+    refusal = {"type": "command", "command": "cat >/dev/null; echo no >&2; exit 2"}
+    write_manifest(file, {**HOOK, "on_failure": on_failure, "handler": refusal})
+    assert ("deny", "no") == answer(tmp_path)
+    file.unlink()
+    assert None is answer(tmp_path)
+    BREAKAGES[way](file.parent)
+    assert "deny" == answer(tmp_path)[0]
 
 
 # Other findings

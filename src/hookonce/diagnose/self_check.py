@@ -114,7 +114,10 @@ def check_manifests(project: Path, callers: list[Agent]) -> Iterator[Diagnosis]:
         try:
             hooks = load_source(source).hooks
         except (HookonceError, ValueError) as problem:
-            message = f"{source.path}: no hook of it runs: {problem}"
+            effect = (
+                "no hook of it runs" if source.scope == "project" else "its last good version counts, if there was one"
+            )
+            message = f"{source.path}: {effect}: {problem}"
             yield Diagnosis(kind="manifest", message=message, path=str(source.path))
             continue
         for hook in hooks:

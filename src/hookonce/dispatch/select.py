@@ -269,6 +269,7 @@ def _iter_candidates(
     project: Path | None, event_type: str | None, sources: list[ManifestSource]
 ) -> Iterator[CandidateHook]:
     rules = load_policies(project)
+    replaced_folders: set[Path] = set()  # two manifests of a folder have one last good version
     for source in sources:
         try:
             trust_pins = _find_trust_pins(source, project)
@@ -277,9 +278,10 @@ def _iter_candidates(
             yield CandidateHook(
                 source=source, obstacle="trust" if source.scope == "project" else "manifest", reason=str(problem)
             )
-            last_good = discover.load_last_good(source)
+            last_good = discover.load_last_good(source) if source.path.parent not in replaced_folders else None
             if last_good is None:
                 continue
+            replaced_folders.add(source.path.parent)
             trust_pins, manifest = [], last_good
         for hook in manifest.hooks:
             if event_type is None or _handles_event(hook, source, event_type):

@@ -166,13 +166,13 @@ def _ancestors(folder: str) -> tuple[str, ...]:
 
 
 def last_good_path(source: ManifestSource) -> Path:
-    """The path of the last good copy of a manifest."""
-    return paths.data_dir() / "good" / sha256(bytes(source.path)).hexdigest()[:32]
+    """The path of the last good copy of a manifest: one for its folder, whatever the file there is called."""
+    return paths.data_dir() / "good" / sha256(bytes(source.path.parent)).hexdigest()[:32]
 
 
 def load_last_good(source: ManifestSource) -> Manifest | None:
     """The last good version of a manifest; None for a project's, or if there is none."""
-    if source.scope == "project" or source.problem is not None:
+    if source.scope == "project":
         return None
     try:
         return load_manifest(read_regular_file(last_good_path(source), _MAX_MANIFEST_BYTES))
