@@ -232,7 +232,7 @@ def test_a_client_that_is_a_script_runs_no_program_of_the_callers_path(world, tm
     assert not stranger.ran.exists()
 
 
-FUNCTIONS = "[ : . cat cd command echo eval exec exit printf read readlink set test trap umask unset /bin/true"
+FUNCTIONS = "[ : . cat cd command echo eval exec exit printf read readlink set stat test tr trap umask unset /bin/true"
 
 
 def bash_variables(ran, unheeded):
@@ -257,13 +257,13 @@ def test_no_variable_steers_a_client_that_is_a_script_where_sh_is_bash(twin, tmp
     shell, ran, folder = tmp_path / "sh", tmp_path / "ran", tmp_path / "home"
     folder.mkdir()
     shell.symlink_to(shutil.which("bash"))
-    world = World(twin, folder)
+    world, status = World(twin, folder), folder.stat()
     script = twin.read_bytes()
     plain = script.replace(b"#!/bin/sh", f"#!{shell}".encode(), 1)
     world.client.write_bytes(_harden_script(script, str(shell)) if is_installed else plain)
     (world.home / "python").write_text("#!/bin/sh\nprintf no >&3\nexit 102\n")
     (world.home / "link").symlink_to(world.client)
-    (world.bin / "failmode.bin").write_text(f"{world.home}||t\nt:x||2||no\n")
+    (world.bin / "failmode.bin").write_text(f"/nonexistent|{status.st_dev}:{status.st_ino}|t\nt:x||2||no\n")
     # Two options keep a shell from coming to our first line.
     every = list(bash_variables(ran, () if is_installed else ("noexec", "onecmd")))
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-''':'; set +aefmuvxC; unset -f [ cat cd echo printf read readlink umask 2>/dev/null
+''':'; set +aefmuvxC; unset -f [ cat cd echo printf read readlink stat tr umask 2>/dev/null
 # hookonce-on: the command that stands in the configuration of coding agents.
 # A shell reads up to the closing quotes and starts Python, which reads the rest. Whatever becomes of Python, the
 # shell has the last word: the refusal that was made for that case beforehand, else the agent's own "no opinion".
@@ -11,7 +11,7 @@
 [ -d /dev/fd/0 ] && exec </dev/null # Python would not start
 PATH=/usr/bin:/bin                  # the caller's would choose what runs here
 trap '' PIPE 25                     # nor does a disk quota, which is the number, end a call
-client=$0 python='' event='' code='' out_text='' err_text='' here='' types='' unread=''
+client=$0 python='' event='' code='' out_text='' err_text='' here='' types='' inodes='' unread=''
 case $2 in -*) ;; *) event=$2 ;; esac
 {
     [ -h "$client" ] && client=$(readlink -f "$client")
@@ -41,6 +41,9 @@ case $2 in -*) ;; *) event=$2 ;; esac
             case $name in *\\*) name=$(printf '%b_' "$name") name=${name%_} ;; esac
             folder=$here
             while [ "$folder" ] && [ "$folder" != "$name" ] && ! [ "$folder" -ef "$name" ]; do folder=${folder%/*}; done
+            # Or its folder, by device and inode, is one of those that we are in: it may have been moved.
+            [ "$inodes" ] || inodes=" $(while stat -c %d:%i . || stat -f %d:%i . && [ "$PWD" != / ] && cd -P ..; do :; done | tr '\n' ' ')"
+            for inode in $event_name; do case $inodes in *" $inode "*) folder=/ ;; esac; done
             { [ "$folder" ] || [ ! "$here" ] || [ "$name" = / ]; } && types="$types $exit_code "
             continue
             ;;
