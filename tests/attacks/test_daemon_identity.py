@@ -108,3 +108,19 @@ def test_a_confined_callers_hook_runs_inside_its_confinement(warm, flags):
     assert refused((done.returncode, done.stdout, done.stderr), "no")
     own = {str(path.readlink()) for path in Path("/proc/self/ns").iterdir()}
     assert set(seen.read_text().split()) - own
+
+
+def test_a_callers_hook_has_no_group_that_the_caller_lacks(warm):
+    """
+    Whoever gave up a group has given it up for its hooks, too.
+    """
+    words = ["setpriv", "--regid", "65534", "--clear-groups"]
+    if shutil.which("setpriv") is None or subprocess.run([*words, "true"], check=False, capture_output=True).returncode:
+        pytest.skip("this machine lets nobody change groups")
+    warm.hooks(command('id -G >"$SEEN"; echo no >&2; exit 2'))
+    seen = warm.home / "seen"
+    env = {**warm.env, "SEEN": str(seen)}
+    done = subprocess.run([*words, warm.client, *TOOL], input=payload(), env=env, cwd=warm.where, capture_output=True, check=False, timeout=60)
+
+    assert refused((done.returncode, done.stdout, done.stderr), "no")
+    assert "65534" == seen.read_text().strip()

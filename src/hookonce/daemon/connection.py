@@ -43,14 +43,17 @@ def namespaces_of(pid: int | str = "self") -> bytes:
 
 
 def isolation_of(pid: int | str = "self") -> bytes:
-    """Isolation of a process: capabilities, confinement, namespaces and label; nothing of one that is gone."""
+    """Isolation of a process: groups, capabilities, confinement, namespaces, label; nothing of one that is gone."""
     try:
         status = _read_proc_file(f"/proc/{pid}/status")
         namespaces = "".join([os.readlink(f"/proc/{pid}/ns/{name}") for name in _NAMESPACES])  # noqa: PTH115
         label = _read_proc_file(f"/proc/{pid}/attr/current") if _has_labels() else b""
     except OSError:
         return b""
-    return status[status.find(b"\nCapInh:") : status.find(b"\nSpeculation")] + b"\n" + namespaces.encode() + label
+    groups, *_ = status.partition(b"\nGroups:")[2].partition(b"\n")
+    gids, *_ = status.partition(b"\nGid:")[2].partition(b"\n")
+    confinement = status[status.find(b"\nCapInh:") : status.find(b"\nSpeculation")]
+    return b"\n".join((confinement, gids, groups, namespaces.encode(), label))
 
 
 @cache
