@@ -373,6 +373,18 @@ def test_every_name_of_the_table_is_the_installations():
     assert {"PATH": "/x", "A": "b"} == compose_environment({"PATH": "/x", "A": "b", "HOOKONCE_DEPTH": "1"}, keeps_callers=True)
 
 
+TOOLS = """OMP_TOOL_LIBRARIES BAZEL_REAL BAZELISK_BASE_URL USE_BAZEL_VERSION LEFTHOOK_BIN LEFTHOOK_CONFIG PYRIGHT_PYTHON_FORCE_VERSION
+PYRIGHT_PYTHON_CACHE_DIR TERRAGRUNT_TFPATH TG_TF_PATH TFLINT_PLUGIN_DIR TFLINT_CONFIG_FILE AQUA_ROOT_DIR AQUA_GLOBAL_CONFIG VALE_CONFIG_PATH"""
+
+
+@pytest.mark.parametrize("name", TOOLS.split())
+def test_no_variable_chooses_what_a_tool_of_a_hook_runs(name):
+    """
+    Libraries, other versions and settings of tools that download or start programs.
+    """
+    assert name not in compose_environment({name: "/evil"})
+
+
 def test_names_that_a_caller_makes_up_are_not_remembered_for_ever():
     """
     The daemon lives long, and callers choose the names.
