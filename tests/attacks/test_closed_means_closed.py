@@ -869,3 +869,25 @@ def test_a_payload_leads_nobody_away_from_where_the_agent_runs(agreed, said, mon
 
     assert "deny" == answer(said)[0]
     assert answer(said, "ls") is None
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        '{"hookSpecificOutput": {"permissionDecision": "deny"}}',
+        '{"permission": "deny"}',
+        '{"permissionDecision": "deny"}',
+        '{"Decision": "deny"}',
+        '{"ok": false}',
+        '{"cancel": true}',
+    ],
+)
+def test_a_closed_hook_in_the_words_of_a_dialect_that_it_does_not_name_refuses(user_hook, tmp_path, said):
+    """
+    Else whoever forgets `dialect` has a guard that never refuses.
+    """
+    write_script(tmp_path / "answer", f"#!/bin/sh\ncat >/dev/null\nprintf '%s' '{said}'\n")
+    user_hook(handler={"type": "command", "command": str(tmp_path / "answer")})
+    assert "deny" == answer(tmp_path, "ls")[0]
+    user_hook(handler={"type": "command", "command": str(tmp_path / "answer")}, on_failure="open")
+    assert None is answer(tmp_path, "ls")

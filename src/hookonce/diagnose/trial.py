@@ -17,7 +17,7 @@ from hookonce.base import ids, times
 from hookonce.base.invocation import CANONICAL_DIALECT
 from hookonce.base.jsontext import dump, load
 from hookonce.dispatch.dedup import CallDecision
-from hookonce.dispatch.dialect import encode_input
+from hookonce.dispatch.dialect import ANSWER_KEYS, encode_input
 from hookonce.dispatch.module_hook import parse_module_result
 from hookonce.dispatch.pipeline import CallRequest, build_response
 from hookonce.dispatch.prepare import MODEL_HANDLER_TYPES
@@ -36,9 +36,7 @@ _TRIAL_TIMEOUT_S = 60
 _TOOL_END_EVENTS = frozenset({"after_tool_execute", "tool_use_failure"})
 _SUBAGENT_EVENTS = frozenset({"subagent_start", "subagent_stop"})
 _TOOL_EVENTS = {"before_tool_execute", "permission_request", "permission_denied", *_TOOL_END_EVENTS}
-# Keys of an answer that mean something, and what modules say to an event.
-_ANSWER_KEYS = {"decision", "reason", "context", "updated_input", "updated_output", "continue", "system_message"}
-_ANSWER_KEYS |= {"suppress_output"}
+# What modules say to an event.
 _ACK_KEYS = {"accepted"}
 
 
@@ -170,7 +168,7 @@ def _unknown_keys(answer: bytes) -> list[str]:
         document = load(answer.decode(errors="replace"))
     except (ValueError, RecursionError):
         return []
-    return [key for key in document if key not in _ANSWER_KEYS | _ACK_KEYS] if type(document) is dict else []
+    return [key for key in document if key not in ANSWER_KEYS | _ACK_KEYS] if type(document) is dict else []
 
 
 def _skip_reason(hook: Hook, event: Event) -> str | None:

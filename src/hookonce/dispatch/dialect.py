@@ -103,11 +103,12 @@ def decode_output(
 ) -> Decision | None:
     """Decode a hook's answer into a decision; None if it is no answer.
 
-    For a hook that must answer, text where its agent reads a decision in JSON is none, though the agent goes on.
+    For a hook that must answer, text where its agent reads a decision in JSON is none, though the agent goes on; nor
+    is an object in words that nobody reads here, like those of an agent whose dialect the hook does not name.
     """
     text = run_result.stdout.decode(errors="replace")
     if not is_agent_dialect(dialect):  # who reads events in a format only looks on
-        return parse_hif_output(text) if dialect == CANONICAL_DIALECT else Decision()
+        return parse_hif_output(text, must_answer=must_answer) if dialect == CANONICAL_DIALECT else Decision()
     agent = agents.load(dialect)
     if agent.read_reply is None or run_result.code is None:
         return None
@@ -148,7 +149,11 @@ def _canonical_input(agent: Agent, native: str, event: Event, native_input: Obje
     return translate_rewrite(agent, shown_tool, event.tool, native_input)
 
 
-def parse_hif_output(text: str) -> Decision | None:
+ANSWER_KEYS = {"decision", "reason", "context", "updated_input", "updated_output", "continue", "system_message"}
+ANSWER_KEYS |= {"suppress_output"}
+
+
+def parse_hif_output(text: str, *, must_answer: bool = False) -> Decision | None:
     """Parse an answer in the Hook Interchange Format; a deny or ask counts whatever else is wrong with it."""
     if not text.strip():
         return Decision()
@@ -156,7 +161,7 @@ def parse_hif_output(text: str) -> Decision | None:
         output: Any = load(text)
     except (ValueError, RecursionError):
         return None
-    if type(output) is not dict:
+    if type(output) is not dict or (must_answer and output and ANSWER_KEYS.isdisjoint(output)):
         return None
     decision_word = output.get("decision")
     outcome = _OUTCOMES.get(decision_word) if type(decision_word) is str else None

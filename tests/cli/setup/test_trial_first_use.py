@@ -134,13 +134,12 @@ def test_every_word_that_an_answer_may_have_is_understood():
     """
     What `try` takes for known is what the hook's answer is read for.
     """
-    from hookonce.diagnose.trial import _ANSWER_KEYS
-    from hookonce.dispatch.dialect import parse_hif_output
+    from hookonce.dispatch.dialect import ANSWER_KEYS, parse_hif_output
 
     samples = {"decision": "deny", "updated_input": {"a": 1}, "continue": False, "suppress_output": True}
     silent = parse_hif_output("{}")
 
-    assert all(silent != parse_hif_output(json.dumps({word: samples.get(word, "x")})) for word in _ANSWER_KEYS)
+    assert all(silent != parse_hif_output(json.dumps({word: samples.get(word, "x")})) for word in ANSWER_KEYS)
 
 
 def test_slips_in_a_manifest_are_warnings(home, tmp_path):
