@@ -206,6 +206,10 @@ def deleted_folder(project):
     return project
 
 
+def broken_manifest(project):
+    manifest_of(project).write_text("{")
+
+
 def case_variant(project):
     (project / ".hookonce").rename(project / ".HookOnce")
 
@@ -554,6 +558,39 @@ def test_what_was_trusted_before_counts_again_and_an_accepted_absence_holds_for_
     assert "deny" == answer(agreed)[0]
     git(agreed, "checkout", "-q", ".")
     assert ("deny", "no") == answer(agreed)
+
+
+@pytest.mark.parametrize("has_git", [True, False])
+@pytest.mark.parametrize("change", ["", "# other\n"])
+@pytest.mark.parametrize("absent", [deleted_folder, broken_manifest])
+def test_who_trusts_hooks_that_are_back_ends_the_absence_on_that_branch(agreed, has_git, change, absent):
+    """
+    Without git there is one branch; what was agreed to on another one stays, and so it does when OpenHook's is trusted.
+    """
+    if has_git:
+        git(agreed, "checkout", "-qb", "other")
+        deleted_folder(agreed)
+        trust_proposals(agreed, [propose_absence(agreed)])
+        git(agreed, "checkout", "-qf", "main")
+    else:
+        shutil.rmtree(agreed / ".git")
+        agree(agreed)
+    kept = {file: file.read_text() for file in (manifest_of(agreed), script_of(agreed))}
+    absent(agreed)
+    trust_proposals(agreed, [propose_absence(agreed)])
+    (agreed / ".openhook.json").write_text('{"spec": "openhook/0.1", "hooks": []}')
+    trust_proposals(agreed, [])
+    assert None is answer(agreed)
+    for file, text in kept.items():
+        write_script(file, text + (change if file.suffix == ".sh" else ""))
+    trust_proposals(agreed, [proposal for proposal in list_proposals(agreed) if not proposal.is_current])
+    assert ("deny", "no") == answer(agreed)
+    absent(agreed)
+    assert "deny" == answer(agreed, "ls")[0]
+    if has_git:
+        git(agreed, "symbolic-ref", "HEAD", "refs/heads/other")
+        shutil.rmtree(agreed / ".hookonce", ignore_errors=True)
+        assert None is answer(agreed)
 
 
 def test_a_hook_with_a_matcher_refuses_what_it_would_have_been_asked_about(agreed):

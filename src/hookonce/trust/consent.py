@@ -31,6 +31,7 @@ from hookonce.trust.pin_store import (
     content_digest,
     find_guards,
     load_pins,
+    read_head,
     verify_by_pins,
 )
 from hookonce.trust.pins import POLICY_PATH, UNKNOWN_PREFIX, ProjectPaths, build_pin, platform_command
@@ -173,7 +174,7 @@ def unpinned_words(proposals: list[TrustProposal]) -> list[str]:
 
 
 def trust_proposals(project: Path, proposals: list[TrustProposal]) -> None:
-    """Pin what a person has agreed to: all of it, or nothing."""
+    """Pin what a person has agreed to: all of it, or nothing. Even nothing new ends an absence of what is there."""
     try:
         add_pins(project, [proposal.pin for proposal in proposals if proposal.pin])
     except (OSError, UnicodeError) as problem:
@@ -190,7 +191,7 @@ def find_trust_project(path: Path) -> Path:
 def propose_absence(project: Path) -> TrustProposal:
     """What a person would agree to so that fail-closed hooks which are not there now need not be asked."""
     sources = [source for source in find_project_sources(project) if not source.is_openhook]
-    pin = Pin(manifest=absence_digest(project, sources))
+    pin = Pin(manifest=absence_digest(project, sources), branch=read_head(project))
     names = {hook.name or hook.event for known_pin in load_pins(project) for hook in known_pin.closed_hooks}
     lines = [f"{project}: these hooks need not be asked while this branch is as it is now ({pin.manifest[:12]})"]
     lines += [*sorted(names), *(f"{source.path} is there, and does not count" for source in sources)]

@@ -15,7 +15,7 @@ from msgspec.json import decode, encode
 from hookonce.base import paths
 from hookonce.base.files import read_regular_file
 from hookonce.errors import HookonceError
-from hookonce.manifest.discover import ManifestSource, resolve_folder
+from hookonce.manifest.discover import ManifestSource, find_project_sources, resolve_folder
 from hookonce.model import Hook, Json
 
 Identity = tuple[int, int, int]  # device, inode and generation of a folder
@@ -42,6 +42,7 @@ class Pin(Struct, frozen=True, kw_only=True, omit_defaults=True):
     closed_hooks: list[ClosedHook] = []
     folder: str = ""  # the project's real path, by which it is known without its repository
     identity: Identity | None = None  # of that folder, which may be moved
+    branch: str | None = None  # what was checked out when an absence was accepted; None for hooks that are there
 
 
 _PinsByRoot = dict[str, list[Pin]]
@@ -88,10 +89,10 @@ def _repository_of_worktree(link: Path) -> str | None:
 def absence_digest(project: Path, sources: list[ManifestSource]) -> str:
     """The digest of a state in which trusted hooks are not there: the branch, and what is there instead of them."""
     files = [(source.path.name, content_digest(source.data), source.problem) for source in sources]
-    return content_digest(encode(["absent", _read_head(project), files]))
+    return content_digest(encode(["absent", read_head(project), files]))
 
 
-def _read_head(project: Path) -> str:
+def read_head(project: Path) -> str:
     """What a repository, or worktree, has checked out: the name of a branch, or a commit; "" without one."""
     git = project / ".git"
     try:
@@ -135,17 +136,23 @@ def verify_by_pins(project: Path, hook: Hook, project_pins: list[Pin]) -> Hook:
 
 
 def add_pins(project: Path, new: list[Pin]) -> None:
-    """Add pins, and the copies of what they pin: all of them or none."""
+    """Add pins, and the copies of what they pin: all of them or none.
+
+    Where hooks that are agreed to are there, an absence that was accepted on this branch is over.
+    """
     from hookonce.trust.pins import store_copies
 
     root = trust_root_of(project)
     for pin in new:
         store_copies(project, root, pin)
     roots = {root, *(guard.root for guard in find_own_guards(project))}
+    present = {content_digest(source.data) for source in find_project_sources(project) if not source.is_openhook}
     with _edit_pins() as all_pins:
         for name in roots:
-            project_pins = all_pins.setdefault(name, [])
-            project_pins += [pin for pin in new if pin not in project_pins]
+            pins = all_pins.setdefault(name, [])
+            if not present.isdisjoint(pin.manifest for pin in (*pins, *new)):
+                pins[:] = [pin for pin in pins if pin.branch != read_head(project)]
+            pins += [pin for pin in new if pin not in pins]
 
 
 def revoke_pins(project: Path) -> int:

@@ -63,6 +63,7 @@ def _trust_project(project: Path, proposals: list[TrustProposal], *, allow_unpin
         raise HookonceError("; ".join(problems))
     new = [proposal for proposal in proposals if not proposal.is_current]
     if not new:
+        trust_proposals(project, new)
         print("nothing to do: all of it is trusted already")
         return
     unpinned_files = unpinned_words(new)
