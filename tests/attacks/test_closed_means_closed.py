@@ -500,6 +500,25 @@ def test_a_moved_project_refuses_without_an_interpreter(any_client, project):
     assert not is_refusal(limited(any_client, ":", moved.parent))
 
 
+NOWHERE = ["unshare", "--mount", "--propagation", "private", "sh", "-c", 'umount -l /proc && rmdir "$PWD" && exec "$0" "$@"']
+
+
+def test_a_directory_that_nobody_can_tell_may_lie_in_a_guarded_project(any_client, project):
+    """
+    It is refused there, as without an interpreter, and the log says why; where no project is guarded it is free.
+    """
+    if shutil.which("unshare") is None or subprocess.run([*NOWHERE[:-3], "umount", "-l", "/proc"], check=False).returncode:
+        pytest.skip("this account may not take /proc away from a process")
+    words, env, gone = [*NOWHERE, any_client.client, *TOOL], any_client.cold_env, project / "gone"
+    for is_guarded in (True, False):
+        gone.mkdir()
+        done = subprocess.run(words, input=payload("rm -rf /"), capture_output=True, cwd=gone, env=env, check=False)
+        assert is_guarded == is_refusal(done), done
+        with any_client.inside():
+            assert "nobody can tell the directory" in paths.log_path().read_text(encoding="utf-8")
+            revoke_pins(project)
+
+
 def test_a_worktree_that_was_seen_refuses_without_an_interpreter(any_client, project):
     """
     It is known by its path and its inode.

@@ -104,7 +104,7 @@ def parse_request(fields: list[bytes]) -> ClientRequest:
         id=parse_call_id(call_id),
         argv=fsdecode(argv).split("\0")[:-1],
         environment=LazyEnvironment(environment),
-        cwd=fsdecode(cwd) or "/",
+        cwd=fsdecode(cwd),
         umask=int(umask or b"-1"),
         stdin=stdin,
         namespaces=fsdecode(namespaces),

@@ -254,7 +254,7 @@ class Daemon:
             self.reaper.record_caller(fields[2], fields[9])
         elif client.has_hung_up:
             client.close()  # it had to wait for too long, and has itself answered by now
-        elif not self._has_same_isolation(pid):
+        elif not self._has_same_isolation(pid) or not fields[5]:  # nobody can tell where it is
             client.send(wire.encode_reply(wire.COLD, 0), last=True)
         else:
             SocketCall(self, client, connection.parse_request(fields), pid).start(stamps, is_paused=is_paused)

@@ -14,9 +14,12 @@ from msgspec import Struct
 from hookonce.base import process_info
 from hookonce.dispatch import dedup
 from hookonce.dispatch.manifest_stamps import Stamps
+from hookonce.errors import HookonceError
 from hookonce.handlers.supervise.hook_results import CallResults
 from hookonce.model import Record, Stored
+from hookonce.secrets import log
 from hookonce.store.spool import files
+from hookonce.trust.pin_store import load_guards
 
 
 class SpoolWriter(Protocol):
@@ -64,9 +67,14 @@ def oneshot_context(environment: Mapping[str, str], *, runs_hooks: bool = True) 
 
 
 def _current_dir() -> str:
-    """Our directory, or what it was when it was deleted; the root if nobody can tell."""
+    """Our directory, also if it was deleted; if nobody can tell, the root, or an error where any project is guarded."""
     with suppress(OSError):
         return str(Path.cwd())
     with suppress(OSError):
         return os.readlink("/proc/self/cwd").removesuffix(" (deleted)")  # noqa: PTH115
+    with suppress(LookupError):  # a user without a home has trusted nothing
+        if load_guards():
+            problem = "nobody can tell the directory of a call, and hooks of projects must be asked; call from another"
+            log.write(problem)
+            raise HookonceError(problem)
     return os.sep

@@ -70,9 +70,12 @@ def find_row(
 
 
 def _are_guarded(folders: "set[str]", guard_places: "frozenset[Any]") -> bool:
-    """Whether one of the folders, as it was named or as it is, may lie in a project whose hooks must be asked."""
+    """Whether one of the folders, as it was named or as it is, may lie in a project whose hooks must be asked.
+
+    The one without a name may be anywhere.
+    """
     places = {*folders, *map(os.path.realpath, folders)} if guard_places else ()
-    return any(_may_be_guarded(place, guard_places) for place in places)
+    return any(not place or _may_be_guarded(place, guard_places) for place in places)
 
 
 def _may_be_guarded(folder: str, guard_places: "frozenset[Any]") -> bool:
