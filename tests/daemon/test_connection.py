@@ -159,6 +159,13 @@ def test_more_than_a_daemon_takes_is_answered_without_it(refusing):
     assert [(wire.COLD, 0, 0, b"", b"")] == wire.decode_replies(refusing.say(refusing.frame(b"x" * (17 << 20))))[0]
 
 
+def test_a_directory_that_nobody_can_tell_is_not_the_daemons(refusing):
+    """
+    The process that answers in its place looks for itself, and refuses where a project is guarded.
+    """
+    assert [(wire.COLD, 0, 0, b"", b"")] == wire.decode_replies(refusing.say(refusing.frame(payload(), cwd=b"")))[0]
+
+
 def test_callers_who_are_killed_leave_nothing_behind(refusing):
     """
     Their hooks are killed with them.
