@@ -31,7 +31,7 @@ def playing(name, cache):
         stage = Bench(driver, agent(name), cache)
         stand = stage._build_env(scratch, model.url, _SCENARIO, None)
         driver.prepare(stand)
-        home = stage._install(stand, [])
+        home = SandboxHome(stand.home, None, (name, *driver.install, "--events", stage.events))
         out = (scratch / "out").open("wb")
         try:
             assert home.start_daemon()
