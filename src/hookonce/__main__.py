@@ -137,7 +137,8 @@ def _refresh_client(*, dry_run: bool, is_doctor: bool) -> None:
         if paths.client_path().exists():  # most of what a refresh costs is reading its code
             from hookonce.client.installation import refresh_client
 
-            if (problem := refresh_client(dry_run=dry_run)) is not None and not is_doctor:
+            problem = refresh_client(dry_run=dry_run, is_doctor=is_doctor)
+            if problem is not None and not is_doctor:
                 print(f"hookonce: {problem}", file=sys.stderr)
 
 

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from hookonce.base import paths
-from hookonce.client.installation import install_client
+from hookonce.client.installation import install_client, refresh_client
+from hookonce.diagnose.self_check import check_installation
 from hookonce.manifest.discover import find_project
+from tests.cli.command import run
 from tests.daemon.installed_home import TOOL, command, payload, refused
 
 NO = command("echo no >&2; exit 2", on_failure="closed")
@@ -84,6 +86,35 @@ def test_a_call_without_home_is_answered_by_the_users_hooks(refusing):
     env = {name: value for name, value in refusing.env.items() if name != "HOME"}
 
     assert refused(refusing.tool(env=env), "no")
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o710, 0o702])
+def test_a_folder_of_the_client_that_is_open_to_others_is_told_and_closed(tmp_path, monkeypatch, mode):
+    """
+    A client in it cannot tell whose home it is for, and takes the account's.
+    """
+    monkeypatch.setenv("HOME", str(tmp_path))
+    folder = install_client().parent
+    assert [] == list(check_installation())
+    folder.chmod(mode)
+    refresh_client(dry_run=True)
+    (finding,) = check_installation()
+    assert ("client", str(folder)) == (finding.kind, finding.path)
+    assert "hookonce install" in finding.message
+
+    assert str(folder) in run("doctor", HOME=str(tmp_path)).out
+    run("agents", HOME=str(tmp_path))
+    assert [] == list(check_installation())
+    assert 0o700 == folder.stat().st_mode & 0o777
+
+
+def test_a_folder_of_the_client_that_is_elsewhere_is_told(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    folder = install_client().parent
+    folder.symlink_to(folder.rename(tmp_path / "elsewhere"))
+    refresh_client()
+    (finding,) = check_installation()
+    assert "move it away" in finding.message
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o002, 0o022, 0o077])

@@ -1,5 +1,6 @@
 """Installed client: the copy of the client that agents' configurations name, and the interpreter's path beside it."""
 
+import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -12,6 +13,7 @@ from subprocess import TimeoutExpired
 
 from hookonce.base import build_id, paths
 from hookonce.base.files import read_file, replace_file
+from hookonce.base.runtime_location import is_private_dir
 from hookonce.base.spawn import run
 from hookonce.errors import HookonceError
 from hookonce.secrets import log
@@ -57,11 +59,12 @@ def install_client(report: ReportFunction | None = None) -> Path:
     return paths.client_path()
 
 
-def refresh_client(*, dry_run: bool = False) -> str | None:
+def refresh_client(*, dry_run: bool = False, is_doctor: bool = False) -> str | None:
     """Replace what an older version of this installation has installed; another installation's is left alone.
 
     So is a client that somebody has changed: the alteration is returned. Where nothing was installed nothing
-    happens, and errors are suppressed; with `dry_run` nothing is written at all.
+    happens, and errors are suppressed; with `dry_run` nothing is written at all. A folder of ours that is open to
+    others is closed, unless a doctor is to see it.
     """
     with suppress(HookonceError, OSError, IndexError):
         if (alteration := find_alteration()) is not None:
@@ -70,11 +73,31 @@ def refresh_client(*, dry_run: bool = False) -> str | None:
             return f"{alteration}. {_REPAIR_HINT}"
         if dry_run:
             return None
+        client_dir = paths.client_path().parent
+        if not is_doctor and _is_own_dir(client_dir) and (exposure := find_exposure()) is not None:
+            client_dir.chmod(0o700)
+            log.write(f"client: {exposure}; closed")
         interpreter = Path((read_file(_interpreter_file()) or b"").decode(errors="replace").splitlines()[0])
         is_own = not interpreter.exists() or interpreter == _stable_interpreter()
         if is_own and any(read_file(path) != data for path, (data, _) in _expected_files().items()):
             install_client()
     return None
+
+
+def find_exposure() -> str | None:
+    """A sentence about a folder of our client that is not ours alone, so that a client in it serves another home."""
+    folder = paths.client_path().parent
+    if not folder.exists() or is_private_dir(str(folder), os.getuid()):
+        return None
+    if _is_own_dir(folder):
+        fault, remedy = "is open to others", "hookonce install closes it, or chmod 700"
+    else:
+        fault, remedy = "is a link or another user's", "move it away and say hookonce install"
+    return f"{folder} {fault}, so calls are answered for the home of the account, whatever yours is; {remedy}"
+
+
+def _is_own_dir(folder: Path) -> bool:
+    return not folder.is_symlink() and folder.stat().st_uid == os.getuid()
 
 
 def find_alteration() -> str | None:

@@ -10,7 +10,7 @@ from shutil import which
 from hookonce import agents
 from hookonce.agents import config_event_of
 from hookonce.base import paths, settings
-from hookonce.client.installation import find_alteration
+from hookonce.client.installation import find_alteration, find_exposure
 from hookonce.client.missed_calls import describe_missed_calls, read_missed_calls
 from hookonce.configure.locations import ConfigRoots, current_roots
 from hookonce.configure.status import CALLING_STATES, install_status
@@ -41,6 +41,8 @@ def check_installation() -> Iterator[Diagnosis]:
     client = paths.client_path()
     if (problem := _client_problem(client)) is not None:
         yield Diagnosis(kind="client", message=problem, path=str(client))
+    if (exposure := find_exposure()) is not None:
+        yield Diagnosis(kind="client", message=exposure, path=str(client.parent))
     if not client.exists():
         return
     interpreter_file = client.with_name("interpreter")
