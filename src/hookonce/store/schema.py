@@ -3,12 +3,11 @@
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from functools import lru_cache
 from sqlite3 import Connection
 
 from hookonce.errors import HookonceError
-from hookonce.store.transaction import transaction
 
 _MIGRATION_1 = (
     """CREATE TABLE events (
@@ -165,3 +164,16 @@ def find_schema_faults(connection: Connection) -> Iterator[str]:
     for row in sorted(missing_rows, key=repr):
         if row[:2] not in foreign_names:
             yield f"the {row[0]} {row[1]} of the database is gone"
+
+
+@contextmanager
+def transaction(connection: Connection) -> Iterator[None]:
+    """Write transaction: begins at once, so that no other writer comes in between."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:  # an error of SQLite may have ended it already
+            connection.execute("ROLLBACK")
+        raise

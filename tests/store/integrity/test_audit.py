@@ -15,7 +15,7 @@ from hookonce.store import database, schema
 from hookonce.store.entry import StoreEntry, build_entry
 from hookonce.store.integrity import audit, chain, checkpoint, head_file, keys, tombstone
 from hookonce.store.maintenance import erasure
-from hookonce.store.transaction import transaction
+from hookonce.store.schema import transaction
 from hookonce.store.writer import Writer, read_chain_head
 from tests.store.rows import DERIVED_TABLES, append, flaws, signed, stored, tampering, verified
 

@@ -13,8 +13,7 @@ from sqlite3 import Connection
 
 from hookonce.base import times
 from hookonce.errors import HookonceError
-from hookonce.store.schema import find_schema_faults, read_version
-from hookonce.store.transaction import transaction
+from hookonce.store.schema import find_schema_faults, read_version, transaction
 
 FAULTS_FILE = "structure-faults"
 _MAX_FAULTS_BYTES = 1 << 16
