@@ -95,6 +95,7 @@ def _run_child(request: ClientRequest, call_context: CallContext, client_fd: int
 
 
 _HANGUP_POLL_S = 0.1  # seconds between two looks at a client that has hung up
+_MAX_ANSWER_POLLS = 5  # looks for the end of a child whose client has gone
 _FORGET_POLL_S, _MAX_FORGET_POLLS = 0.5, 20  # seconds until a client that is still there is looked for again; how often
 _NS_PER_S = 1_000_000_000
 _BEGIN = wire.encode_reply(wire.BEGIN, 0)
@@ -210,8 +211,11 @@ class SocketCall:
     def _finish_forked(self, pid: int, *, has_answered: bool) -> None:
         self._count_answer()
         self._client.notify_close(self._schedule_forget if has_answered else None)
-        if has_answered:
+        if has_answered and self._client.is_open:
             self._client.wait_for_hangup()
+            return
+        if has_answered:  # the client was faster than our child's end
+            self._schedule_forget()
             return
         if pid:  # the client goes on with what the hooks of the killed child have left
             dedup.claim_call(self._request.id, pid, keeps_results=True)
@@ -246,16 +250,17 @@ class SocketCall:
         elif polls:
             self._services.loop.call_later(_FORGET_POLL_S, lambda: self._forget_call(polls - 1))
 
-    def _handle_hangup(self) -> None:
+    def _handle_hangup(self, polls: int = _MAX_ANSWER_POLLS) -> None:
         """Handle a client that hung up. If it was killed, so are its hooks.
 
         If it still runs, it has waited too long for the acknowledgement and reads the hooks' answer from the file that
-        we write: the hooks run on, because nobody may run them a second time.
+        we write: the hooks run on, because nobody may run them a second time. A client that has ended may have been
+        answered by our child, of whose end we hear later.
         """
         if self._task is None or self._task.is_over:
             return
-        if process_info.is_process_alive(self._pid):
-            self._services.loop.call_later(_HANGUP_POLL_S, self._handle_hangup)
+        if process_info.is_process_alive(self._pid) or (polls and isinstance(self._task, ForkedCall)):
+            self._services.loop.call_later(_HANGUP_POLL_S, lambda: self._handle_hangup(max(polls - 1, 0)))
             return
         self._services.active_calls -= 1
         self._task.cancel()
