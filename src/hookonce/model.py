@@ -248,6 +248,11 @@ class Hook(_Noun, frozen=True, kw_only=True):
     files: list[str] = []
     extra: Object = {}
 
+    @property
+    def must_answer(self) -> bool:
+        """Whether it blocks and fails closed: nothing goes on without its answer."""
+        return self.blocking and self.on_failure == "closed"
+
 
 class Manifest(_Noun, frozen=True, kw_only=True):
     """A document of the Hook Interchange Format."""

@@ -346,9 +346,8 @@ def await_answer(call_id: str, payload: bytes, deadline: float) -> Generator[flo
     """Wait for the answer of whoever holds the claim, until the deadline; without one if that process is dead."""
     while time() < deadline:
         pid = _load_claim(call_id, payload).pid  # asked first: one that dies now may have answered just before
-        is_dead = pid != _NO_PID and not is_process_alive(
-            pid
-        )  # a claim that cannot be read says nothing of its process
+        # A claim that cannot be read says nothing of its process.
+        is_dead = pid != _NO_PID and not is_process_alive(pid)
         call_claim = _load_claim(call_id, payload)
         if call_claim.done or is_dead:
             return call_claim

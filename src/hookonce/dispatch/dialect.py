@@ -149,8 +149,10 @@ def _canonical_input(agent: Agent, native: str, event: Event, native_input: Obje
     return translate_rewrite(agent, shown_tool, event.tool, native_input)
 
 
-ANSWER_KEYS = {"decision", "reason", "context", "updated_input", "updated_output", "continue", "system_message"}
-ANSWER_KEYS |= {"suppress_output"}
+ANSWER_KEYS = frozenset(
+    {"decision", "reason", "context", "updated_input", "updated_output", "continue"}
+    | {"system_message", "suppress_output"}
+)
 
 
 def parse_hif_output(text: str, *, must_answer: bool = False) -> Decision | None:

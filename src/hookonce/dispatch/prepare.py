@@ -56,11 +56,10 @@ def prepare_hook(selection: SelectedHook, event: Event, world: ProcessContext) -
         return replace(_prepare_module(selection, event, world), is_large=is_large)
     if hook.handler.type in MODEL_HANDLER_TYPES:
         return replace(_prepare_prompt(selection, stdin, gaps, world), is_large=is_large)
-    must_answer = hook.blocking and hook.on_failure == "closed"
     return PreparedHook(
         operation=_build_operation(selection, dialect, stdin, world),
         parse_result=lambda run_result: HandlerResult(
-            result=run_result, decision=decode_output(dialect, event, run_result, must_answer=must_answer)
+            result=run_result, decision=decode_output(dialect, event, run_result, must_answer=hook.must_answer)
         ),
         gaps=gaps,
         knows_exit_codes=is_agent_dialect(dialect),

@@ -221,9 +221,8 @@ def _run_hook(
         decision, event, rewrite_gaps = apply_rewrite(hook_verdict.decision, event)
     except (HookSkippedError, DialectEventError) as skip_error:
         handler_result, gaps, rewrite_gaps = _NO_RESULT, [_handler_gap(str(skip_error))], []
-        must_be_asked = hook.blocking and hook.on_failure == "closed"
         skip_result = OperationResult(failure=f"not asked: {skip_error}")
-        hook_verdict = verdict(hook, skip_result, None, Rights()) if must_be_asked else Verdict(Decision())
+        hook_verdict = verdict(hook, skip_result, None, Rights()) if hook.must_answer else Verdict(Decision())
         decision = hook_verdict.decision
     except Exception as problem:  # noqa: BLE001  nothing that one hook does may hide what another says
         handler_result = HandlerResult(

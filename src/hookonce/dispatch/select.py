@@ -222,7 +222,7 @@ _MUST_BE_ASKED = "hooks that must be asked cannot be"
 
 
 def _is_closed(candidate: CandidateHook) -> bool:
-    return candidate.hook is not None and candidate.hook.blocking and candidate.hook.on_failure == "closed"
+    return candidate.hook is not None and candidate.hook.must_answer
 
 
 def _guard_candidates(
@@ -252,12 +252,12 @@ def _guard_candidates(
         ]
     for candidate in obstacles:
         if event_type is None or (candidate.hook and _handles_event(candidate.hook, candidate.source, event_type)):
-            next_step = f"A person can agree to it as it is (hookonce trust {folder}){absence}; {_RETURN}"
+            next_step = f"A person can agree to it as it is (hookonce trust {folder}){absence}; {_RESTORE_HINT}"
             reason = f"{_MUST_BE_ASKED}: {candidate.reason}. {next_step}"
             yield replace(candidate, obstacle="guard", reason=reason, folder=folder)
 
 
-_RETURN = "what was trusted before counts again as soon as it is back"
+_RESTORE_HINT = "what was trusted before counts again as soon as it is back"
 
 
 def _restore_hook(hook: ClosedHook) -> Hook:

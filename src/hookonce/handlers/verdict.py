@@ -77,7 +77,7 @@ def _judge_block(hook: Hook, hook_name: str, result: OperationResult, answer: De
 
 def _judge_failure(hook: Hook, hook_name: str, result: OperationResult) -> Verdict:
     failure = result.failure or (f"exit code {result.code}" if result.code else "the answer is no answer")
-    if hook.on_failure == "closed" and hook.blocking:
+    if hook.must_answer:
         return Verdict(_deny(hook_name, f"the hook {hook_name} failed ({failure}), and is there to be asked"), failure)
     return Verdict(NONE, failure)
 

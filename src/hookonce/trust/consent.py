@@ -94,8 +94,8 @@ def _lost_hooks(project: Path, pin: Pin) -> list[str]:
 
 def _unpinned_scripts(project: Path, name: str, pin: Pin) -> Iterator[str]:
     """Scripts that a pinned file names and that are not pinned: nobody notices when they change."""
-    if (line := env_interpreter(project, name)) is not None:
-        yield f"warning: the interpreter of {name} is the {line} that is found when it runs"
+    if (interpreter := env_interpreter(project, name)) is not None:
+        yield f"warning: the interpreter of {name} is the {interpreter} that is found when it runs"
     try:
         text = read_regular_file(project / name, _MAX_SCRIPT_BYTES).decode(errors="replace")
     except OSError:

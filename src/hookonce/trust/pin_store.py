@@ -33,7 +33,7 @@ class ClosedHook(Struct, frozen=True, omit_defaults=True):
 class Pin(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One state of a project's hooks that a person has agreed to."""
 
-    manifest: str  # the digest of the file of hooks; of an accepted absence, that of what is there instead
+    manifest: str  # the digest of the file of hooks, or of what is there instead; or `_WORKTREE`
     files: dict[str, str] = {}  # the digest of every file that it names
     programs: dict[str, str] = {}  # where each program was found
     loose: dict[str, str] = {}  # what could not be pinned, with the reason

@@ -203,9 +203,7 @@ def _looks_like_file(name: str) -> bool:
 def build_pin(project: Path, data: bytes, manifest: Manifest) -> Pin:
     """What a person would agree to, as things stand."""
     closed_hooks = [
-        ClosedHook(hook.event, hook.name, hook.matcher, manifest.spec)
-        for hook in manifest.hooks
-        if hook.blocking and hook.on_failure == "closed"
+        ClosedHook(hook.event, hook.name, hook.matcher, manifest.spec) for hook in manifest.hooks if hook.must_answer
     ]
     pin = Pin(manifest=content_digest(data), policy=_policy_digest(project), closed_hooks=closed_hooks)
     if closed_hooks:
