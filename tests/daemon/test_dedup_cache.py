@@ -143,6 +143,41 @@ def test_a_page_that_somebody_holds_for_ever_stops_nobody():
     assert known(event(), disk_store, "third/door").decided == DENY
 
 
+def test_a_page_in_the_middle_of_a_write_is_read_when_it_is_whole(other):
+    """
+    Whoever changes a page empties it first; what was on it then is not nothing.
+    """
+    first, doors = came(other), DedupCache()
+    file = dedup.dedup_file(dedup.dedup_key(first))
+    whole = file.read_bytes()
+    with file.open("r+b") as held:
+        flock(held, LOCK_EX)
+        held.truncate()
+        walk = join_call(event(), PROJECT, monotonic() + 60, doors)
+        assert next(walk)
+        file.write_bytes(whole)
+        assert next(walk)
+    publish_decision(first, DENY, disk_store)
+
+    assert end(walk).decided == DENY
+
+
+def test_a_page_whose_writer_was_stopped_costs_a_second(monkeypatch):
+    """
+    Then hooks are asked, at worst once more.
+    """
+    one, doors, now = event(), DedupCache(), monotonic()
+    file = dedup.dedup_file(dedup.dedup_key(one))
+    with file.open("wb") as held:
+        flock(held, LOCK_EX)
+        walk = join_call(one, USER, now + 60, doors)
+        assert next(walk)
+        monkeypatch.setattr(dedup, "monotonic", lambda: now + 2)
+
+        assert end(walk).by == one.id
+        assert publish_decision(one, DENY, doors) is None
+
+
 def test_what_cannot_be_written_is_known_here(monkeypatch):
     """
     A full disk costs what others would have known.

@@ -14,7 +14,7 @@ from pathlib import Path
 from time import sleep
 
 from hookonce.dispatch import dedup
-from hookonce.dispatch.dedup import DedupEntries, DedupEntry
+from hookonce.dispatch.dedup import DedupEntries, DedupEntry, PageBusyError
 
 _MAX_CALLS = 4096  # calls that are remembered
 _MAX_LOCK_ATTEMPTS, _LOCK_POLL_S = 5, 0.001  # at a page that somebody holds, and the seconds between them
@@ -33,9 +33,12 @@ class DedupCache:
         """Update the entries of a key with a function; the new entries."""
         page_path, stored_page = f"{self._folder}/{dedup.page_name(key)}", []
         if exists(page_path):  # noqa: PTH110  seldom, and somebody waits
-            with suppress(OSError):
+            try:
                 return self._update_on_disk(key, update)
-            stored_page = _read_page(page_path, key)
+            except OSError as problem:
+                stored_page = _read_page(page_path, key)
+                if isinstance(problem, BlockingIOError) and not stored_page and key not in self._pages:
+                    raise PageBusyError("another process writes the page") from problem
         new_page = update(_merge_pages(stored_page, self._pages.pop(key, [])))
         if new_page:
             self._pages[key] = new_page

@@ -44,6 +44,7 @@ _SESSION_END_WINDOW_S = 60  # and the end of the same session
 _SESSION_START, _SESSION_END = "session_start", "session_end"
 _NO_PID = 0  # of an entry that no process decides
 _DEDUP_POLL_INTERVAL_S = 0.01
+_MAX_PAGE_WAIT_S = 1.0  # seconds for which a page may be busy; its writer may have been stopped
 _ENTRY_KEY = "called_through"  # what a call's data say of its entry is no part of the call
 _encode_sorted = JSONEncoder(sort_keys=True, default=to_builtins).encode
 
@@ -54,6 +55,10 @@ DedupStore = Callable[[str, Callable[[DedupEntries], DedupEntries]], DedupEntrie
 
 class DedupTimeoutError(HookonceError):
     """The call through another entry was not decided in time."""
+
+
+class PageBusyError(HookonceError):
+    """A page is being written by another process, so nobody can say what is on it."""
 
 
 class CallDecision(Struct, frozen=True, kw_only=True):
@@ -123,8 +128,15 @@ def join_call(event: Event, via: str, deadline: float, store: DedupStore) -> Gen
     """
     if event.type == _SESSION_START:
         _drop_session_ends(event, store)
+    page_deadline = monotonic() + _MAX_PAGE_WAIT_S
     while True:
-        entry = _join(event, via, store)
+        try:
+            entry = _join(event, via, store)
+        except PageBusyError:
+            if monotonic() < page_deadline:
+                yield _DEDUP_POLL_INTERVAL_S
+                continue
+            entry = _join(event, via, lambda _, transform: transform([]))  # its hooks are asked, at worst twice
         if entry.by == event.id or entry.decided is not None:
             return entry
         if monotonic() > deadline:
@@ -138,7 +150,8 @@ def _drop_session_ends(event: Event, store: DedupStore) -> None:
     def drop_ends(entries: DedupEntries) -> DedupEntries:
         return [entry for entry in entries if entry.event is None or _session_key(entry.event) != _session_key(event)]
 
-    store(_digest_key(event.agent, _SESSION_END), drop_ends)
+    with suppress(PageBusyError):
+        store(_digest_key(event.agent, _SESSION_END), drop_ends)
 
 
 def _join(event: Event, via: str, store: DedupStore) -> DedupEntry:
@@ -225,7 +238,10 @@ def _update_entry(event: Event, replacement: DedupEntry | None, store: DedupStor
         new_entries = (_replace_entry(entry, event, replacement) for entry in entries)
         return [entry for entry in new_entries if entry is not None]
 
-    return store(dedup_key(event), replace_own)
+    try:
+        return store(dedup_key(event), replace_own)
+    except PageBusyError:
+        return []
 
 
 def _replace_entry(entry: DedupEntry, event: Event, replacement: DedupEntry | None) -> DedupEntry | None:
