@@ -2,13 +2,14 @@
 
 import uuid
 from datetime import UTC, datetime, timedelta, timezone
+from time import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hookonce.base import times
-from hookonce.base.ids import MAX_EPOCH_PAYLOADS, StreamIds, derive_id, id_from_foreign, is_uuid
+from hookonce.base.ids import MAX_EPOCH_PAYLOADS, StreamIds, derive_id, id_from_foreign, is_uuid, new_id, time_of
 
 ROOT = uuid.uuid5(uuid.NAMESPACE_DNS, "hookonce.dev")
 texts = st.text(max_size=30)
@@ -106,6 +107,16 @@ def test_the_first_occurrence_has_the_same_id_in_every_stream():
     """
     assert StreamIds().next("codex", b"x") == StreamIds(1).next("codex", b"x")
     assert StreamIds().next("codex", b"x") != StreamIds().next("cline", b"x")
+
+
+def test_new_ids_differ_and_tell_when_they_were_made():
+    """
+    However many are made in one moment.
+    """
+    made = [new_id() for _ in range(1000)]
+
+    assert (1000, True) == (len(set(made)), all(map(is_uuid, made)))
+    assert abs(time_of(made[-1]) - time()) < 10
 
 
 TIMES = [

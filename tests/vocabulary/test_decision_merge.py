@@ -91,8 +91,9 @@ def is_in_order(said):
     if together.outcome is not None:
         winners = [n for n, each in enumerate(said) if each.outcome == together.outcome and each.reason]
         assert parts(together.reason) == winners
-    new = [each.updated_input for each in said if each.updated_input is not None]
-    assert together.updated_input == (new[-1] if new else None)
+    for name in ("updated_input", "updated_output"):
+        new = [value for each in said if (value := getattr(each, name)) is not None]
+        assert getattr(together, name) == (new[-1] if new else None)
 
 
 @pytest.mark.parametrize("order", list(permutations([Decision(), Decision(outcome="allow"), Decision(outcome="deny", reason="no")])))

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from hookonce.model import Decision, Point
 from hookonce.vocabulary.decision_merge import APPROVAL_PREFIX, MAX_CONTEXT_CHARS, merge_decisions, weaken
@@ -86,10 +87,20 @@ def test_input_that_cannot_be_changed_as_wanted_does_not_go_on(rewrite, new, out
     """
     A merging agent cannot take anything out, and one that cannot change input at all must not use the old one.
     """
-    final, _ = weaken(Decision(updated_input=new), point("prevent", rewrite=rewrite), GIVEN)
+    final, gaps = weaken(Decision(updated_input=new), point("prevent", rewrite=rewrite), GIVEN)
 
     assert outcome == final.outcome
+    assert ([] if outcome is None else ["input_rewrite"]) == [gap.capability for gap in gaps]
     assert (final.updated_input == new) == (outcome is None and rewrite is not None)
+
+
+def test_a_refusal_has_no_new_input_beside_it():
+    """
+    Whoever refuses changes nothing, and that nothing is changed is no loss.
+    """
+    refusal = Decision(outcome="deny", reason="no")
+
+    assert (refusal, []) == weaken(replace(refusal, updated_input={"command": "ls"}), point("prevent", rewrite="whole"), GIVEN)
 
 
 @pytest.mark.covers("HIF-23")

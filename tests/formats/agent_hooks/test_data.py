@@ -12,6 +12,7 @@ from hookonce.store.privacy.redact import redact
 from hookonce.vocabulary.names import AGENT_HOOKS_START_REASONS
 from tests.formats.agent_hooks.test_envelope import (
     AGENT_HOOKS,
+    ID,
     blocks,
     envelope,
     event,
@@ -279,6 +280,20 @@ def test_leaving_out_twice_is_leaving_out_once():
     made = [one for record in records() for one in documents("agent-hooks", redact(record, "minimal", native=False))]
     again, _ = walk("agent-hooks", "agent-hooks", made, level="minimal")
     assert made == again
+
+
+@pytest.mark.parametrize(("native", "told"), [("permission_prompt", "ToolPermission"), ("idle_prompt", "IdleTimeout"), ("auth_success", None)])
+@pytest.mark.covers("AH-44", "AH-82")
+def test_a_notification_of_claude_code_says_what_it_is_about(native, told):
+    """
+    A question for permission and a wait for the user in the words of Agent Hooks; what these lack is told without one.
+    """
+    payload = golden("claude-code/Notification").native | {"notification_type": native}
+
+    document = written(agents.decode(agents.load("claude-code"), payload, id=ID))[0]
+
+    assert ("Agent.Notification", told) == (document["event_type"], document["data"].get("type"))
+    assert payload["message"] == document["data"]["message"]
 
 
 @pytest.mark.covers("AH-44", "AH-82")
