@@ -13,7 +13,7 @@ DEV   := $(VENV)/.installed-dev
 BUILT := pyproject.toml hatch_build.py $(wildcard src/hookonce/client/native/*.[ch])
 
 .DEFAULT_GOAL := help
-.PHONY: run test test-integration explore prove lint bench bench-large docs clean help
+.PHONY: run test test-integration explore mutants prove lint bench bench-large docs clean help
 
 run: $(PLAIN)  ## start hookonce and show what happens; without a terminal, or an agent, a demonstration
 	@$(BIN)/hookonce up --or-demo
@@ -31,6 +31,9 @@ test-integration: $(DEV)  ## tests that need installed agents or services
 
 explore: $(DEV)  ## property tests with 50 times the examples, new ones each time (ARGS=tests/laws for some)
 	@$(BIN)/pytest -n auto -m "hypothesis and not integration" --hypothesis-profile explore $(ARGS)
+
+mutants: $(DEV)  ## break the code in hundreds of ways, each of which a test has to notice (ARGS="--only merge" for some)
+	@$(BIN)/python tools/mutants/run.py $(ARGS)
 
 prove: $(PLAIN)  ## run real agents offline and certify their hooks (2 GB from npm, once; AGENTS="codex cline" for some)
 	@fetched=yes; $(BIN)/hookonce lab fetch $(AGENTS) || { fetched=; echo "Going on with what was fetched before."; }; \

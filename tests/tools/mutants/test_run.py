@@ -1,0 +1,130 @@
+"""Mutants: the list fits the tree, and the runner tells a killed one from a survivor and from code that is none."""
+
+import json
+from collections import Counter
+
+import pytest
+
+from tests.shared import ROOT
+from tools.mutants import run
+
+AREAS = ["decode", "merge", "weaken", "degrade", "match", "redact", "chain", "derive", "trust", "replies"]
+FURTHER_AREAS = ["environment", "fail_mode", "formats", "ids", "verdict"]
+TOY = {
+    "src/toy/__init__.py": '"""Toy."""\n\nNAMES = ["one", "two"]\n',
+    "src/toy/sums.py": '"""Sums."""\n\nfrom toy import NAMES\n\nFIRST = NAMES[0]\n\n\ndef add(one, other):\n    return one + other\n',
+    "tests/test_sums.py": "from toy.sums import add\n\n\ndef test_add():\n    assert add(2, 3) == 5\n",
+    "tools/mutants/sums.toml": """
+[[group]]
+file = "src/toy/sums.py"
+tests = ["tests/test_sums.py::test_add"]
+[[group.mutant]]
+id = "killed"
+find = "one + other"
+replace = "one - other"
+why = "the difference"
+[[group.mutant]]
+id = "survivor"
+find = "one + other"
+replace = "other + one"
+why = "nothing that anybody could notice"
+[[group.mutant]]
+id = "no-code"
+find = "one + other"
+replace = "one +"
+why = "it does not compile"
+
+[[group]]
+file = "src/toy/__init__.py"
+tests = ["tests/test_sums.py"]
+[[group.mutant]]
+id = "no-tests"
+find = '["one", "two"]'
+replace = "[]"
+why = "it can be imported, and what the tests import cannot"
+""",
+}
+
+
+@pytest.fixture
+def toy(tmp_path):
+    """A project with one function, one test and four mutants."""
+    for name, text in TOY.items():
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    return tmp_path
+
+
+def test_the_list_fits_the_tree():
+    """
+    Every text that is to be replaced occurs once, every id is used once, and every test that is named exists.
+    """
+    assert [] == run.find_faults(run.load_mutants(ROOT / "tools" / "mutants"), ROOT)
+
+
+def test_every_area_has_its_mutants():
+    """
+    At least twelve of each area that decides what an agent may do and what is kept of it, and 150 of all.
+    """
+    counts = Counter(mutant.area for mutant in run.load_mutants(ROOT / "tools" / "mutants"))
+
+    assert [] == [area for area in AREAS if counts[area] < 12]
+    assert {*AREAS, *FURTHER_AREAS} <= counts.keys()
+    assert counts.total() >= 150
+
+
+def test_killed_survived_and_invalid_are_told_apart(toy, capsys):
+    """
+    In copies that are really what runs: else the first would survive. The tree itself is not touched.
+    """
+    assert 1 == run.main(["--root", str(toy), "--json", "--workers", "2"])
+
+    outcomes = json.loads(capsys.readouterr().out)
+    states = {outcome["mutant"]["id"]: outcome["state"] for outcome in outcomes}
+    assert {"killed": "killed", "survivor": "survived", "no-code": "invalid", "no-tests": "invalid"} == states
+    assert TOY == {name: (toy / name).read_text() for name in TOY}
+
+
+def test_a_survivor_is_shown_with_its_difference(toy):
+    """
+    What was changed, why that matters, and who was asked.
+    """
+    survivor = next(mutant for mutant in run.load_mutants(toy / "tools" / "mutants") if mutant.id == "survivor")
+
+    lines = [*run.describe([run.Outcome(mutant=survivor, state="survived", note="all its tests pass", seconds=1.0)], toy)]
+
+    assert ["  -    return one + other", "  +    return other + one"] == [line for line in lines if "return" in line]
+    assert {"  nothing that anybody could notice", "  asked: tests/test_sums.py::test_add"} <= {*lines}
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "fault"),
+    [
+        ("src/toy/sums.py", "one + other", "other + one", "killed: 'one + other' occurs 0 times in src/toy/sums.py; it must be once"),
+        ("tools/mutants/sums.toml", 'id = "survivor"', 'id = "killed"', "killed: the id is used 2 times"),
+        ("tests/test_sums.py", "test_add", "test_sum", "killed: there is no test tests/test_sums.py::test_add"),
+        ("tools/mutants/sums.toml", '"one - other"', '"one + other"', "killed: nothing is changed"),
+        ("tools/mutants/sums.toml", 'tests = ["tests/test_sums.py"]', "", "no-tests: no test is named"),
+        ("tests/test_sums.py", "== 5", "== 6", "tests fail without any mutant"),
+    ],
+)
+def test_a_list_that_does_not_fit_is_not_run(toy, capsys, file, old, new, fault):
+    """
+    It says what is wrong, and nothing is called killed.
+    """
+    (toy / file).write_text((toy / file).read_text().replace(old, new))
+
+    assert 2 == run.main(["--root", str(toy), "--only", "sums"])
+    assert fault in capsys.readouterr().err
+
+
+def test_only_what_is_named_is_listed(toy, capsys):
+    """
+    An area or an id; a name that nothing has is an error.
+    """
+    assert (0, 0, 2) == tuple(run.main(["--root", str(toy), "--list", "--only", name]) for name in ("sums", "killed", "rums"))
+
+    out, err = capsys.readouterr()
+    assert ["killed", "survivor", "no-code", "no-tests", "killed"] == [line.split()[1] for line in out.splitlines()]
+    assert "no area or mutant is called rums" in err
