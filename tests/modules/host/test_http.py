@@ -142,6 +142,19 @@ def test_a_connection_is_kept_and_a_lost_one_is_noticed():
         assert calls == ["connection", "request"] * 3
 
 
+@pytest.mark.covers("AMP-12")
+@pytest.mark.parametrize("head", [b"HTTP/1.0 200 OK\r\n", HEAD + b"Connection: close\r\n"], ids=["HTTP/1.0", "close"])
+def test_a_server_that_ends_each_connection_is_heard_out(head):
+    """
+    Also where the body comes some time after the header, which says that nothing follows it.
+    """
+    body = json.dumps(FINE).encode()
+    pieces = head + b"Content-Length: %d\r\n\r\n" % len(body), body[:5], body[5:]
+    with canned(*pieces, pause=0.02, once=True) as (url, calls), HttpLink(url) as link:
+        assert [1, 1] == [invoke(link, "do").result for _ in range(2)]
+    assert 2 == calls.count("connection")
+
+
 def test_nobody_there_is_unreachable():
     """
     A refused connection is said at once, and that trying again may help.

@@ -206,6 +206,19 @@ def test_without_ids_calls_are_made_one_at_a_time():
         assert wrong == [False] * 40
 
 
+@pytest.mark.covers("AMP-6", "AMP-11")
+def test_health_to_the_letter_is_heard_of_a_module_that_echoes_ids_elsewhere():
+    """
+    The specification prints the answer to health without an id; another line without one is still nobody's answer.
+    """
+    noise = "say({'level': 'info'})"
+    with StdioLink(program(f"(say({{'status': 'ok'}}) if r['op'] == 'health' else {ECHO}); {noise}")) as link:
+        assert [{"n": 1}, {"n": 2}] == [invoke(link, "do", {"n": number}).result for number in (1, 2)]
+        assert invoke(link, "health", timeout=5).result == {"status": "ok"}
+        assert invoke(link, "do", {"n": 3}).result == {"n": 3}
+        assert link.start_count == 1
+
+
 def test_without_ids_a_late_answer_is_never_taken_for_another():
     """
     After a timeout such a module is started again.

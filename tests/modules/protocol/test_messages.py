@@ -19,6 +19,7 @@ from hookonce.modules.protocol.messages import (
     check_plan,
     decode_line,
     encode_line,
+    parse_plain_response,
     parse_request,
     parse_response,
     request_document,
@@ -62,6 +63,36 @@ def test_any_document_is_some_answer(document):
     answer = parse_response(document)
     assert answer.ok == (type(document) is dict and document.get("ok") is True)
     assert answer.ok or answer.error.code
+
+
+DESCRIBED = dict.fromkeys(DESCRIPTION_FIELDS, "x")
+PLAIN = {
+    "as the specification prints it": ("health", {"status": "ok"}, {"status": "ok"}),
+    "with ok": ("health", {"ok": True, "status": "ok"}, {"status": "ok"}),
+    "as if it was invoked": ("health", {"ok": True, "result": {"status": "ok"}}, {"status": "ok"}),
+    "a description": ("describe", DESCRIBED, DESCRIBED),
+    "a description as if it was invoked": ("describe", {"ok": True, "result": DESCRIBED}, DESCRIBED),
+    "a description with a result of its own": ("describe", {"name": "x", "result": "y"}, {"name": "x", "result": "y"}),
+    "another status": ("health", {"status": "bad"}, "internal"),
+    "no status": ("health", {}, "internal"),
+    "a refusal": ("health", {"ok": False, "error": {"code": "mine", "message": "no"}}, "mine"),
+    "something else": ("describe", {"fine": 1}, "internal"),
+    "no object": ("describe", [1], "internal"),
+}
+
+
+@pytest.mark.covers("AMP-6", "AMP-7")
+@pytest.mark.parametrize("case", PLAIN)
+def test_health_and_describe_are_answered_without_ok(case):
+    verb, document, expected = PLAIN[case]
+    answer = parse_plain_response(verb, document)
+    assert expected == (answer.result if answer.ok else answer.error.code)
+
+
+@given(JSON, st.sampled_from(["health", "describe"]))
+def test_any_document_is_some_answer_to_health_and_describe(document, verb):
+    answer = parse_plain_response(verb, document)
+    assert answer.ok is (answer.error is None)
 
 
 @pytest.mark.covers("AMP-8", "AMP-X2")

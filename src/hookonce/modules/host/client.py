@@ -25,7 +25,6 @@ class Closeable(ABC):
         self.close()
 
 
-_HEALTH_REQUEST = messages.Request("health")
 _SCHEMA_TYPES = ((dict, bool), "a JSON Schema")
 _FIELD_TYPES = {"capabilities": ((list,), "a list of texts"), "inputs": _SCHEMA_TYPES, "outputs": _SCHEMA_TYPES}
 
@@ -63,22 +62,16 @@ def invoke(
     session_id: str | None = None,
     timeout: float = DEFAULT_TIMEOUT_S,
 ) -> messages.ModuleResponse:
-    """Invoke an operation."""
-    return messages.parse_response(link.ask(messages.Request(op, args or {}, session_id), timeout))
+    """Invoke an operation; health and describe are answered with what the module says of itself as the result."""
+    document: Json = link.ask(messages.Request(op, args or {}, session_id), timeout)
+    if op in messages.PLAIN_VERBS:
+        return messages.parse_plain_response(op, document)
+    return messages.parse_response(document)
 
 
 def health(link: Link, timeout: float = messages.HEALTH_TIMEOUT_S) -> messages.ModuleResponse:
-    """Check a module's health: ok with its status, or an error; some modules answer as if that was an invocation."""
-    document: Json = link.ask(_HEALTH_REQUEST, timeout)
-    is_plain = type(document) is dict and "ok" not in document
-    answer = messages.ModuleResponse(ok=True, result=document) if is_plain else messages.parse_response(document)
-    if not answer.ok:
-        return answer
-    status = answer.result.get("status") if type(answer.result) is dict else None
-    if status == "ok":
-        return answer
-    message = f"the module answered, but its status is not ok but {status!r}"
-    return messages.ModuleResponse(ok=False, error=messages.ErrorInfo("internal", message, {"status": status}))
+    """Check a module's health: ok with its status, or an error."""
+    return invoke(link, "health", timeout=timeout)
 
 
 def description_problems(document: Json) -> list[Problem]:

@@ -23,6 +23,7 @@ class DeadlineSocket(io.RawIOBase):
 
     def __init__(self, sock: socket, deadline: float) -> None:
         self.sock, self.deadline = sock, deadline
+        self._reader_count = 0
 
     def apply_deadline(self) -> socket:
         """The socket, with the time that is left as its timeout."""
@@ -38,12 +39,20 @@ class DeadlineSocket(io.RawIOBase):
 
     def makefile(self, _: str) -> io.BufferedReader:
         """The reader of http.client; closing it does not close the connection."""
+        self._reader_count += 1
         return io.BufferedReader(_UnownedReader(self), 1 << 16)
 
     def close(self) -> None:
-        """Close the socket."""
+        """Close the socket, once the last response was read: http.client closes it before, if the server will."""
         super().close()
-        self.sock.close()
+        if not self._reader_count:
+            self.sock.close()
+
+    def end_reader(self) -> None:
+        """A reader is closed."""
+        self._reader_count -= 1
+        if self.closed:
+            self.close()
 
 
 class _UnownedReader(io.RawIOBase):
@@ -55,6 +64,11 @@ class _UnownedReader(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         return self._owner.apply_deadline().recv_into(buffer)
+
+    def close(self) -> None:
+        if not self.closed:
+            super().close()
+            self._owner.end_reader()
 
 
 def open_connection(host: str, port: int | None, deadline: float, *, secure: bool) -> HTTPConnection:

@@ -18,7 +18,8 @@ MAX_MESSAGE_BYTES = 16 << 20  # bytes of one message; everybody has to take a me
 HEALTH_OK: Object = {"status": "ok"}
 DESCRIPTION_FIELDS = ("name", "version", "kind", "capabilities", "inputs", "outputs")
 MessageWatcher = Callable[[str, bytes], object]  # gets "sent", "heard" or "said", and the message
-VERBS = ("health", "describe", "invoke")
+PLAIN_VERBS = ("health", "describe")  # answered without `ok`
+VERBS = (*PLAIN_VERBS, "invoke")
 
 # The reserved codes, and when hookonce uses them. Modules may have further ones of their own.
 ERROR_CODES = {
@@ -154,6 +155,31 @@ def parse_response(document: Json) -> ModuleResponse:
     reason = f"expected {expectation if is_object else 'an object'}"
     error = ErrorInfo("internal", f"the module gave something that is no answer: {reason}")
     return ModuleResponse(ok=False, error=error)
+
+
+def is_plain_answer(document: Object) -> bool:
+    """Whether a document is what health or describe are answered with, and not the response to an invocation."""
+    return "ok" not in document and ("status" in document or all(name in document for name in DESCRIPTION_FIELDS))
+
+
+def parse_plain_response(verb: str, document: Json) -> ModuleResponse:
+    """Parse the response to health or describe, which has no `ok`; some modules answer as if it was an invocation."""
+    is_object = type(document) is dict
+    if is_object and document.get("ok", True) is True and type(document.get("result")) is not dict:
+        answer = ModuleResponse(ok=True, result={name: value for name, value in document.items() if name != "ok"})
+    else:
+        answer = parse_response(document)
+    if answer.error is not None:
+        return answer
+    fields: Any = answer.result
+    if verb == "health" and fields.get("status") != HEALTH_OK["status"]:
+        status = fields.get("status")
+        message = f"the module answered, but its status is not ok but {status!r}"
+        return ModuleResponse(ok=False, error=ErrorInfo("internal", message, {"status": status}))
+    if verb == "describe" and not any(name in fields for name in DESCRIPTION_FIELDS):
+        message = f"the module gave something that is no description: expected {', '.join(DESCRIPTION_FIELDS)}"
+        return ModuleResponse(ok=False, error=ErrorInfo("internal", message))
+    return answer
 
 
 def check_plan(document: Json) -> None:

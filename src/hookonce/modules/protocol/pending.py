@@ -9,7 +9,7 @@ from threading import Lock
 from typing import Generic, Literal, Protocol, TypeVar
 
 from hookonce.model import Json, Object
-from hookonce.modules.protocol.messages import build_error
+from hookonce.modules.protocol.messages import build_error, is_plain_answer
 
 _MAX_ID_DIGITS = 18  # of a number that we may have given
 _MAX_ID_CHARS = 60  # shown of an id that no request has
@@ -100,9 +100,11 @@ class PendingRequests(Generic[ReceiverT]):
     def _deliver_without_id(self, document: Object) -> DeliveryOutcome:
         """Without an id it is the answer to the only request there is, if no other can be meant."""
         if self.echoes_ids:
-            # What could not be read is refused without an id, even by those who know ids.
-            is_refusal = len(self._waiters) == 1 and document.get("ok") is False and not self._late_count
-            return self._deliver_to_only(document) if is_refusal else "stray"
+            # What could not be read is refused without an id, even by those who know ids; some answer health and
+            # describe to the letter of the specification, which has none.
+            is_expected = document.get("ok") is False or is_plain_answer(document)
+            is_only = len(self._waiters) == 1 and not self._late_count
+            return self._deliver_to_only(document) if is_only and is_expected else "stray"
         if self._waiters and not self._late_count:
             self.echoes_ids = False
             return self._deliver_to_only(document)
