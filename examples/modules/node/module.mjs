@@ -63,8 +63,13 @@ function parsed(text) {
 }
 
 function overLines() {
-  createInterface({ input: process.stdin, crlfDelay: Infinity }).on("line", async (line) => {
-    if (line.trim()) process.stdout.write(JSON.stringify(await answer(parsed(line))) + "\n");
+  const say = async (request) => process.stdout.write(JSON.stringify(await answer(request)) + "\n");
+  let turn = Promise.resolve(); // without an id only the order tells whose an answer is
+  createInterface({ input: process.stdin, crlfDelay: Infinity }).on("line", (line) => {
+    if (!line.trim()) return;
+    const request = parsed(line);
+    if (request?.id != null) say(request);
+    else turn = turn.then(() => say(request));
   });
 }
 

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -75,7 +76,7 @@ def test_our_examples_pass_over_both_transports(home, name, transport):
     (report,) = ran.documents()
     assert (0, transport) == (ran.code, report["transport"]), report
     assert {"passed", "skipped"} >= {one["state"] for one in report["cases"]}
-    assert ["crash", "stderr"] * (transport == "http") == [one["case"] for one in report["cases"] if one["state"] == "skipped"]
+    assert ["order", "crash", "stderr"] * (transport == "http") == [one["case"] for one in report["cases"] if one["state"] == "skipped"]
 
 
 def test_a_module_that_fails_a_case_is_exit_code_1_and_says_why(home):
@@ -115,6 +116,79 @@ def test_invoke_prints_the_answer_and_keeps_what_happened(home):
     assert [("module:invoke", "ok"), ("module:invoke", "error")] == [(one["event"], one["status"]) for one in log]
     kept = run("events", "--format", "amplifier", HOME=str(home)).documents()
     assert ["ok", "error"] == [one["status"] for one in kept if one["event"] == "module:invoke"]
+
+
+# Line by line what the specification prints, and nothing of our own.
+TO_THE_LETTER = """
+import json, sys
+DESCRIBED = {"name": "letter", "version": "1.0.0", "kind": "tool", "capabilities": [], "inputs": {}, "outputs": {}}
+def answer(verb, request):
+    if verb == "health":
+        return {"status": "ok"}
+    if verb == "describe":
+        return DESCRIBED
+    if request.get("op") == "greet":
+        return {"ok": True, "result": "hello"}
+    code = "unsupported_op" if "op" in request else "bad_request"
+    return {"ok": False, "error": {"code": code, "message": "no such operation"}}
+if sys.argv[1] == "stdio":
+    for line in iter(sys.stdin.readline, ""):
+        request = json.loads(line)
+        print(json.dumps(answer(request.get("op"), request)), flush=True)
+else:
+    from http.server import BaseHTTPRequestHandler, HTTPServer
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            body = json.dumps(answer(self.path.strip("/"), request)).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+        def log_message(self, *words):
+            pass
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    print(server.server_port, flush=True)
+    server.serve_forever()
+"""
+
+
+@pytest.fixture(params=["stdio", "http"])
+def letter(request, tmp_path):
+    """The descriptor of that module over a transport."""
+    program, file = tmp_path / "letter.py", tmp_path / "letter.json"
+    program.write_text(TO_THE_LETTER)
+    command = [sys.executable, str(program), request.param]
+    document = {"name": "letter", "kind": "tool", "transport": {"type": "stdio", "command": command}, "capabilities": []}
+    if request.param == "stdio":
+        file.write_text(json.dumps(document))
+        yield file
+        return
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        url = f"http://127.0.0.1:{int(process.stdout.readline())}"
+        file.write_text(json.dumps(document | {"transport": {"type": "http", "url": url}}))
+        yield file
+        process.terminate()
+
+
+@pytest.mark.covers("AMP-6", "AMP-7", "AMP-11")
+def test_health_and_describe_of_a_module_to_the_letter_can_be_invoked(letter):
+    home = letter.parent
+    health = module(home, "invoke", letter, "health")
+    assert (0, [{"ok": True, "result": {"status": "ok"}}]) == (health.code, health.documents())
+    described = module(home, "invoke", letter, "describe").documents()[0]
+    assert (True, "letter", {}) == (described["ok"], described["result"]["name"], described["result"]["inputs"])
+    assert {"ok": True, "result": "hello"} == module(home, "invoke", letter, "greet").documents()[0]
+    checked = module(home, "check", letter, "--op", "greet", "--case", "minimal", "--case", "order")
+    assert (0, True) == (checked.code, "keeps to the protocol" in checked.out), checked.out
+
+
+@pytest.mark.covers("AMP-6", "AMP-7")
+def test_health_and_describe_of_our_example_can_be_invoked(home):
+    example = ROOT / "examples" / "modules" / "shell" / "module.json"
+    assert [{"ok": True, "result": {"status": "ok"}}] == module(home, "invoke", example, "health", "--allow", "exec.spawn").documents()
+    described = module(home, "invoke", example, "describe", "--allow", "exec.spawn").documents()[0]
+    assert (True, "machine") == (described["ok"], described["result"]["name"])
 
 
 @pytest.mark.covers("AMP-28", "AMP-33")

@@ -1,9 +1,10 @@
-"""A module that works, and ten that do not; each is a program: python broken.py NAME."""
+"""A module that works, and eleven that do not; each is a program: python broken.py NAME."""
 
 import json
 import os
 import sys
 import time
+from threading import Timer
 
 DESCRIBED = {"name": "broken", "version": "1.0.0", "kind": "tool", "capabilities": [], "inputs": {}, "outputs": {}}
 
@@ -74,6 +75,11 @@ def floods_stderr(request):
     say(request)
 
 
+def out_of_order(request):
+    is_late = "id" not in request and request.get("op") == "health"
+    Timer(0.1 if is_late else 0.0, say, [request]).start()
+
+
 BROKEN = {
     "wrong_status": ("health", "its status is not ok but 'fine'"),
     "hangs": ("health", "gave no answer in"),
@@ -84,6 +90,7 @@ BROKEN = {
     "endless_line": ("health", "wrote 10485760 bytes without the end of a line"),
     "wrong_id": ("health", "with the id 'somebody else'"),
     "exits": ("health", "it ended with code 3"),
+    "out_of_order": ("order", "out of order: hello, health, unsupported_op"),
     "floods_stderr": ("stderr", "bytes to stderr"),
 }
 

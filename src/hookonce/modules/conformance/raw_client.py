@@ -98,6 +98,10 @@ class StdioRawClient:
 
     def exchange_line(self, message: bytes, seconds: float) -> bytes | None:
         """Send a message and return the next line."""
+        return self.exchange_lines(message, 1, seconds)[0]
+
+    def exchange_lines(self, message: bytes, count: int, seconds: float) -> list[bytes | None]:
+        """Send one or more messages and return the next lines."""
         deadline = monotonic() + seconds
         self.transcript.add("sent", message)
         try:
@@ -107,15 +111,17 @@ class StdioRawClient:
             raise ConformanceFailure(f"does not read its stdin: {self._exit_text()}") from None
         if sent_bytes < len(message) and not self._pending_lines:
             raise ConformanceFailure(f"read {sent_bytes} of {len(message)} bytes in {seconds:g} s, and no more")
-        while not self._pending_lines:
+        while len(self._pending_lines) < count:
             if self._read(deadline):
                 continue
             if partial := bytes(self._lines.partial):
                 raise ConformanceFailure(f"wrote {len(partial)} bytes without the end of a line: {_excerpt(partial)}")
+            answers = "no answer" if count == 1 else f"{len(self._pending_lines)} answers to {count} requests"
             raise ConformanceFailure(
-                f"gave no answer{f': {self._exit_text()}' if self.is_over else f' in {seconds:g} s'}"
+                f"gave {answers}{f': {self._exit_text()}' if self.is_over else f' in {seconds:g} s'}"
             )
-        return self._pending_lines.pop(0)
+        lines, self._pending_lines = self._pending_lines[:count], self._pending_lines[count:]
+        return lines
 
     def _read(self, deadline: float) -> bool:
         chunk = self.process.receive(deadline)

@@ -24,6 +24,13 @@ from hookonce.modules.protocol import messages
 from hookonce.modules.protocol.descriptor import Descriptor, mount_problems
 
 UNKNOWN_OP = "hookonce-no-such-operation"
+_ORDER_REQUESTS: tuple[tuple[Object, str], ...] = (  # each with what its answer is to be
+    ({"op": "health"}, "health"),
+    ({"op": UNKNOWN_OP, "args": {}}, "unsupported_op"),
+    ({"op": "describe"}, "describe"),
+    ({"args": {}}, "bad_request"),
+)
+_HEALTH_WITH_ID: Object = {"op": "health", "id": "check-order"}
 _MEGABYTE_BYTES = 1 << 20
 _PARALLEL_CALLS = 16
 _BRIEF_TIMEOUT_S = 5.0  # seconds for what takes no work
@@ -196,6 +203,33 @@ def check_parallel(subject: ConformanceSubject) -> None:
         _expect_code(response, "unsupported_op")
 
 
+def check_order(subject: ConformanceSubject) -> None:
+    """Requests without ids are answered in the order in which they came; one with an id may come at any time."""
+    if not isinstance(subject.client, StdioRawClient):
+        raise CaseSkip("over HTTP each answer comes on a connection of its own")
+    work = [] if subject.op is None else [({"op": subject.op, "args": subject.args}, None)]
+    pairs: list[tuple[Object, str | None]] = [*work, *_ORDER_REQUESTS, (_HEALTH_WITH_ID, "health"), *_ORDER_REQUESTS]
+    batch = b"".join(messages.encode_line(body) for body, _ in pairs)
+    lines = subject.client.exchange_lines(batch, len(pairs), subject.timeout)
+    answers = [raw_client.parse_object(line or b"") for line in lines]
+    if any(answer.get("id") == _HEALTH_WITH_ID["id"] for answer in answers):
+        answers = [answer for answer in answers if answer.get("id") is None]
+        pairs = [pair for pair in pairs if pair[0] is not _HEALTH_WITH_ID]
+    kinds = [_answer_kind(answer) for answer in answers]
+    if any(expected not in {None, kind} for (_, expected), kind in zip(pairs, kinds, strict=True)):
+        requests = ", ".join(expected or str(subject.op) for _, expected in pairs)
+        raise ConformanceFailure(f"answered requests without ids out of order: {requests}; it came {', '.join(kinds)}")
+
+
+def _answer_kind(document: Object) -> str:
+    """What an answer is an answer to: a verb, or the code of its error."""
+    if document.get("ok") is False:
+        error = messages.parse_response(document).error
+        return "" if error is None else error.code
+    fields = _unwrap(document)
+    return "health" if "status" in fields else "describe" if "capabilities" in fields else "ok"
+
+
 def _expect_code(response: messages.ModuleResponse, code: str | None) -> None:
     actual = None if response.error is None else response.error.code
     if actual != code:
@@ -218,7 +252,7 @@ def _unwrap(document: Object) -> Object:
 
 
 _MINIMAL_CASES = (check_health, check_describe, check_invoke, check_unsupported_op, check_missing_op, check_timeout)
-_FURTHER_CASES = (check_megabyte, check_garbage, check_parallel, check_crash, check_stderr)
+_FURTHER_CASES = (check_megabyte, check_garbage, check_parallel, check_order, check_crash, check_stderr)
 CASES = {case.__name__.removeprefix("check_").replace("_", "-"): case for case in (*_MINIMAL_CASES, *_FURTHER_CASES)}
 _FIRST_CASE = "health"
 _MAX_NAME_CHARS = 120  # of the command line of a process that was left

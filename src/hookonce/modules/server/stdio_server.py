@@ -1,16 +1,18 @@
 """Stdio server of a module: a thread pool in which the thread that reads a request also handles it.
 
 That costs small requests no hand-over between threads. A watcher lets another thread read on when a request
-takes longer than a poll interval, and answers with timeout when it takes too long.
+takes longer than a poll interval, and answers with timeout when it takes too long. Requests without an id, whose
+answers only their order can tell apart, are handled one after the other.
 """
 
 import os
 import sys
 from collections import deque
-from threading import Event, Lock, Semaphore, Thread
+from math import inf
+from threading import Condition, Event, Lock, Semaphore, Thread
 from time import monotonic, sleep
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from hookonce.model import Json, Object
 from hookonce.modules.protocol import messages
@@ -25,11 +27,16 @@ _DRAIN_TIMEOUT_S = 10.0  # seconds for what is under way when nothing more comes
 
 
 class _StdioCall(Struct, eq=False):
-    """A request under way; `is_reader` while the thread that handles it is the one that reads."""
+    """A request under way; `is_reader` while the thread that handles it is the one that reads.
+
+    `previous` is the request without an id that one without an id has to wait for.
+    """
 
     document: Json
     deadline: float
+    previous: "_StdioCall | None" = None
     is_reader: bool = True
+    has_response: bool = False
 
 
 class StdioServer:
@@ -42,10 +49,12 @@ class StdioServer:
         self._calls: dict[int, _StdioCall] = {}  # in the order in which they came, so the first is the oldest
         self._open_calls: dict[int, _StdioCall] = {}  # those without a response yet
         self._reader_call: _StdioCall | None = None
+        self._last_ordered: _StdioCall | None = None
+        self._order = Condition()
         self._call_count, self._thread_count, self._idle_threads = 0, 0, 0
         self._read_turns, self._needs_reader = Semaphore(0), False
         self._is_eager = False  # while there is slow work, what else has come is not kept waiting for the next look
-        self._wake, self._is_asleep, self.stop_event = Event(), False, Event()
+        self._wake, self._is_asleep, self.stop_event, self._has_host = Event(), False, Event(), True
 
     def start(self) -> None:
         """Start the first reader and the watcher."""
@@ -61,6 +70,8 @@ class StdioServer:
         while (request := self._next_request()) is not None:
             document, refusal = request
             call = self._begin_call(document)
+            if call.previous is not None:
+                self._await_turn(call, call.previous)
             if not self._end_call(call, refusal or self._answer(document)):
                 self._read_turns.acquire()
         self.stop_event.set()
@@ -83,7 +94,12 @@ class StdioServer:
                     return None, messages.build_error("bad_request", "a line that is no JSON came as a request")
 
     def _begin_call(self, document: Json) -> _StdioCall:
+        request_id = messages.request_id_of(document)
         call = _StdioCall(document, monotonic() + self._timeout_s)
+        if request_id is UNSET or request_id is None:
+            previous, self._last_ordered = self._last_ordered, call
+            if previous is not None and not previous.has_response:
+                call.previous, call.deadline = previous, inf
         self._call_count += 1
         self._calls[id(call)] = self._open_calls[id(call)] = self._reader_call = call
         if self._pending_lines and self._is_eager:
@@ -93,10 +109,19 @@ class StdioServer:
             self._wake.set()
         return call
 
+    def _await_turn(self, call: _StdioCall, previous: _StdioCall) -> None:
+        """Wait for the response to the request without an id that came before; the time of a call begins then."""
+        with self._order:
+            while not previous.has_response:
+                self._order.wait()
+        call.previous, call.deadline = None, monotonic() + self._timeout_s
+        if self._is_asleep:
+            self._wake.set()
+
     def _end_call(self, call: _StdioCall, response: Object) -> bool:
         """Write the response, unless that was done; whether this thread reads on."""
         if self._open_calls.pop(id(call), None) is not None:  # the watcher has not answered it with timeout
-            self._write_response(response)
+            self._respond(call, response)
         self._calls.pop(id(call), None)  # after the response: `drain` waits for calls in this table
         with self._state_lock:
             if call.is_reader:
@@ -107,6 +132,12 @@ class StdioServer:
                 self._idle_threads += 1
                 return False
         return True
+
+    def _respond(self, call: _StdioCall, response: Object) -> None:
+        self._write_response(response)
+        with self._order:
+            call.has_response = True
+            self._order.notify_all()
 
     def _write_response(self, document: Object) -> None:
         try:
@@ -119,7 +150,8 @@ class StdioServer:
                 sent_bytes = os.write(self._out_fd, line)
                 while sent_bytes < len(line):
                     sent_bytes += os.write(self._out_fd, memoryview(line)[sent_bytes:])
-            except OSError:  # the host has gone
+            except OSError:
+                self._has_host = False
                 self.stop_event.set()
 
     def _pass_reader(self, call: _StdioCall) -> None:
@@ -155,9 +187,9 @@ class StdioServer:
 
     def _wait_for_work(self) -> None:
         self._is_asleep = True
-        oldest = next(iter(list(self._calls.values())), None)
+        deadline = min((call.deadline for call in list(self._calls.values())), default=inf)
         if self._reader_call is None:
-            self._wake.wait(None if oldest is None else max(0.0, oldest.deadline - monotonic()))
+            self._wake.wait(None if deadline == inf else max(0.0, deadline - monotonic()))
         self._is_asleep = False
         self._wake.clear()
 
@@ -165,16 +197,18 @@ class StdioServer:
         now = monotonic()
         for key, call in list(self._calls.items()):
             if call.deadline > now:
-                return
+                continue
             if self._open_calls.pop(key, None) is not None:
-                self._write_response(timeout_response(call.document, self._timeout_s))
+                self._respond(call, timeout_response(call.document, self._timeout_s))
             self._calls.pop(key, None)
 
     def drain(self, seconds: float) -> None:
-        """Wait for the requests under way."""
-        until = monotonic() + seconds
-        while self._calls and monotonic() < until:
+        """Wait for the requests under way, as long as one of them ends every so many seconds and a host hears of it."""
+        open_count, until = len(self._calls), monotonic() + seconds
+        while open_count and self._has_host and monotonic() < until:
             sleep(_DRAIN_INTERVAL_S)
+            if len(self._calls) < open_count:
+                open_count, until = len(self._calls), monotonic() + seconds
 
 
 def serve_stdio(answer: DocumentHandler, deadline: float = messages.DEFAULT_TIMEOUT_S) -> None:
