@@ -269,7 +269,10 @@ def _read_data(doc: Object, event_data: Object, tool: Tool | None) -> Object:
 
 
 def check(doc: Object, strict: bool) -> tuple[list[Problem], list[Problem]]:  # noqa: FBT001  one table, one signature
-    """Names, statuses, errors and the fields of the registry, all of which the schema of Event v1 leaves open."""
+    """Names, statuses, errors and the fields of the registry, all of which the schema of Event v1 leaves open.
+
+    So a document that fits the schema has only warnings, unless `strict`.
+    """
     absent, unknown = missing_fields(doc)
     name, error = _read_text(doc, "event"), doc.get("error")
     doubts: list[Problem] = []
@@ -285,7 +288,7 @@ def check(doc: Object, strict: bool) -> tuple[list[Problem], list[Problem]]:  # 
     notes = unknown + [(f"$.{key}", f"{key} is no field of Event v1") for key in sorted(doc.keys() - _KNOWN_FIELDS)]
     if strict and name in ALL_NAMES - SEED_NAMES:
         notes.append(("$.event", f"{name} belongs to the later core, not to the stable names"))
-    return (absent + doubts, notes) if strict else (absent, doubts + notes)
+    return (absent + doubts, notes) if strict else ([], absent + doubts + notes)
 
 
 FORMAT = Format(
