@@ -245,6 +245,7 @@ class Hook(_Noun, frozen=True, kw_only=True):
     may_allow: bool = False
     environment: Literal["installation", "caller"] | None = None  # whose PATH and the like the hook has
     dialect: str | None = None
+    privacy: Literal["minimal", "standard", "full"] | None = None  # what it is told, if its dialect is an open format
     files: list[str] = []
     extra: Object = {}
 

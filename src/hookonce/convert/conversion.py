@@ -143,6 +143,8 @@ def convert(
     if on_block == "error" and (guards := [gap for gap in degradation.gaps if gap.strategy == "block"]):
         raise HookonceError(f"{guards[0].note}, and no guard is wanted in its place")
     obstacles = {} if is_same else {index: losses.unusable_gap(index, hook) for index, hook in degradation.hooks}
+    for index, hook in degradation.hooks:
+        obstacles[index] = obstacles.get(index) or losses.disclosure_gap(target, index, hook)
     hooks = [(index, hook) for index, hook in degradation.hooks if obstacles.get(index) is None]
     rendered_document, render_gaps = config.render(target, hooks, partial(_word_command, target, adapt))
     gaps += [*degradation.gaps, *filter(None, obstacles.values()), *render_gaps]

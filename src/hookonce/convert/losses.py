@@ -6,6 +6,8 @@ from typing import get_args
 from msgspec.structs import replace
 
 from hookonce.agents import config_of, explain_narrowing, hook_label, lost_gap, placement_of
+from hookonce.base.invocation import CANONICAL_DIALECT
+from hookonce.formats import FORMATS
 from hookonce.manifest.load import MANIFEST_SPEC, dump_hook, find_problems
 from hookonce.manifest.match import find_matcher_problems
 from hookonce.manifest.schema import REQUIRED_FIELDS
@@ -64,6 +66,16 @@ def unusable_gap(index: int, hook: Hook) -> Gap | None:
     if hook.matcher == []:  # an empty text means everything to most agents
         return lost_gap(index, hook, "matcher", "its matcher is an empty list, which fits no tool")
     return None
+
+
+def disclosure_gap(target: Agent, index: int, hook: Hook) -> Gap | None:
+    """Why a hook in an open format cannot stand in an agent's file: the agent would post its own payload, whole."""
+    if hook.handler.type != "http" or hook.dialect == CANONICAL_DIALECT or hook.dialect not in FORMATS:
+        return None
+    reason = (
+        f"{target.title} would post every text of its own payload, where this hook is told events as {hook.dialect}"
+    )
+    return lost_gap(index, hook, "privacy", reason)
 
 
 def manifest_gap(index: int, hook: Hook) -> Gap | None:
@@ -162,6 +174,7 @@ _AGENT_FAILS_OPEN = "lets the action go on when a hook fails, is killed or canno
 _FIELD_LOSSES = {
     "may_allow": "cannot be told whether its allow counts",
     "environment": "has no word for whose PATH it has",
+    "privacy": "cannot be told how much it may know; it is told the least",
     "files": "knows nothing of the files that belong to it",
     "timeout_action": "lets the action go on when it comes too late",
 }

@@ -135,7 +135,7 @@ def try_hook(agent: Agent, event: Event, selected_hook: SelectedHook, environmen
     """Run it once, and answer as the agent would be answered."""
     native = config_event_of(agent, event.type) or ""
     dialect = selected_hook.hook.dialect or CANONICAL_DIALECT
-    stdin, _ = encode_input(dialect, event, selected_hook.hook)
+    stdin, _ = encode_input(dialect, event, selected_hook.hook, selected_hook.scope)
     caller = CallerContext(environment=environment, cwd=str(Path.cwd()))
     results: list[OperationResult] = []
     payloads = [stdin]

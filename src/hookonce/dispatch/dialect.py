@@ -11,10 +11,11 @@ from hookonce.agents import config_event_of, native_event, native_tool, point_of
 from hookonce.agents import encode as payload_for
 from hookonce.base.invocation import CANONICAL_DIALECT
 from hookonce.base.jsontext import dump, load
+from hookonce.dispatch.hook_privacy import privacy_level, redact_event
 from hookonce.errors import HookonceError
 from hookonce.handlers.operation import OperationResult
-from hookonce.manifest.discover import find_project
-from hookonce.model import Agent, Decision, Event, Gap, Hook, Object, Outcome, Record, Reply
+from hookonce.manifest.discover import Scope, find_project
+from hookonce.model import Agent, Decision, Event, Gap, Hook, Object, Outcome, Reply
 
 # Fields that scripts for Claude Code may rely on, and what stands there when the source has none.
 _CLAUDE_CODE_DEFAULTS = {
@@ -48,15 +49,17 @@ def is_agent_dialect(dialect: str) -> bool:
     return dialect != CANONICAL_DIALECT and dialect not in formats.FORMATS
 
 
-def encode_input(dialect: str, event: Event, hook: Hook) -> tuple[bytes, list[Gap]]:
-    """A hook's stdin in its dialect, and gaps for the fields that were synthesised."""
+def encode_input(dialect: str, event: Event, hook: Hook, scope: Scope = "user") -> tuple[bytes, list[Gap]]:
+    """A hook's stdin in its dialect, and gaps for the fields that were synthesised, or may not be told."""
     if dialect == CANONICAL_DIALECT:
         return dump(HookInput(**_event_fields(event), hook=HookIdentity(event=hook.event, name=hook.name))), []
     if dialect in formats.FORMATS:
-        documents = formats.load(dialect).write(Record(event=event))
+        level, gaps = privacy_level(hook, scope)
+        record, key_gaps = redact_event(event, level)
+        documents = formats.load(dialect).write(record)
         if not documents:
             raise DialectEventError(f"{formats.load(dialect).title} has no word for {event.type}")
-        return dump(documents[0]), []
+        return dump(documents[0]), [*gaps, *key_gaps]
     agent = agents.load(dialect)
     if event.agent == agent.name and type(event.native) is dict:
         return dump(event.native), []  # its own words, and all of them

@@ -48,7 +48,7 @@ def prepare_hook(selection: SelectedHook, event: Event, world: ProcessContext) -
     """Prepare a hook for an event; an error if it cannot run."""
     hook, dialect = selection.hook, selection.hook.dialect or CANONICAL_DIALECT
     try:
-        stdin, gaps = encode_input(dialect, event, hook)
+        stdin, gaps = encode_input(dialect, event, hook, selection.scope)
     except UNREADABLE as problem:
         raise PayloadError(f"the event cannot be told in {dialect} ({type(problem).__name__})") from problem
     is_large = len(stdin) > (_MAX_MODULE_BYTES if hook.handler.type == "module" else MAX_FRAME_BYTES)

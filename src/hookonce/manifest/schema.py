@@ -27,6 +27,7 @@ class FieldSpec(NamedTuple):
 
 _ON_FAILURE = "What a failed hook means: open is no opinion, closed refuses; closed needs blocking."
 _ENVIRONMENT = "Whose PATH and other variables that choose code the hook has; caller is not for closed hooks."
+_PRIVACY = "How much a hook in an open format is told; minimal by default, and full counts in no project."
 _FILE = "A file of Python with functions, or a module's descriptor; from where the manifest lies."
 HOOK_FIELDS = {
     "name": FieldSpec("string", "What the hook is called in messages; without it, by its place."),
@@ -38,6 +39,7 @@ HOOK_FIELDS = {
     "may_allow": FieldSpec("boolean", "Whether the hook's allow counts, or only its refusals."),
     "environment": FieldSpec("string", _ENVIRONMENT, choices=("installation", "caller")),
     "dialect": FieldSpec("string", "The agent whose input and answers the hook speaks; canonical by default."),
+    "privacy": FieldSpec("string", _PRIVACY, choices=("minimal", "standard", "full")),
     "files": FieldSpec("array", "Further files that the hook needs, which trust covers too.", "string"),
 }
 

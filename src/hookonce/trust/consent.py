@@ -126,6 +126,13 @@ def _project_warnings(project: Path, manifest: Manifest) -> Iterator[str]:
         yield f"warning: {POLICY_PATH} may keep some of these hooks from running; no other hook is its concern"
 
 
+_PRIVACY_NOTES = {
+    "minimal": "is told no texts (privacy minimal)",
+    "standard": "is told the input of tools, without prompts and contents (privacy standard)",
+    "full": "warning: asks for privacy full, which counts in no project; it is told events at minimal",
+}
+
+
 def _describe_hook(hook: Hook) -> Iterator[str]:
     handler, needs = hook.handler, ", ".join(sorted(capabilities_of(hook)))
     power = "may refuse" if hook.blocking else "looks on"
@@ -135,6 +142,8 @@ def _describe_hook(hook: Hook) -> Iterator[str]:
     yield from (f"  sets {name}={value}" for name, value in handler.env.items())
     if hook.environment == "caller":
         yield "  warning: runs with the caller's PATH and the like, which choose what it runs and are not pinned"
+    if hook.privacy is not None:
+        yield f"  {_PRIVACY_NOTES[hook.privacy]}"
     if handler.cwd is not None:
         yield f"  runs in {handler.cwd}"
     if handler.url is not None:

@@ -25,7 +25,7 @@ def verdicts(*words, given=b""):
     """Exit code and verdicts, each of the published shape."""
     ran = run("check", "--json", *words, given=given)
     for verdict in ran.documents():
-        assert KEYS == [key for key in verdict if key != "trust"]  # which only a folder has
+        assert KEYS == [key for key in verdict if key not in {"trust", "signed_by"}]  # of folders, and of signed events
         assert [] == list(Draft202012Validator(load_schema("check")).iter_errors(verdict))
     return ran.code, ran.documents()
 
@@ -205,3 +205,36 @@ def test_depth_is_judged_or_told(words):
     told = [problem["line"] for problem in verdict["problems"]]
     assert told == list(range(told[0], len(depths) + 1))
     assert told[0] > 2
+
+
+@pytest.mark.parametrize(
+    ("folder", "hook", "told"),
+    [
+        (".hookonce", {"dialect": "openhook", "privacy": "full"}, "full counts in no project"),
+        ("", {"dialect": "openhook", "privacy": "full"}, None),
+        (".hookonce", {"dialect": "agent-hooks", "privacy": "standard"}, None),
+        ("", {"privacy": "standard"}, "is told everything"),
+        ("", {"dialect": "claude-code", "privacy": "minimal"}, "is told everything"),
+    ],
+)
+def test_a_privacy_level_that_does_nothing_is_told(tmp_path, folder, hook, told):
+    """
+    A warning says so where the level stands: the hook runs all the same.
+    """
+    file = tmp_path / folder / "hooks.json"
+    file.parent.mkdir(exist_ok=True)
+    handler = {"type": "command", "command": "true"}
+    file.write_text(json.dumps({"spec": "hooks/1.0", "hooks": [{"event": "before_prompt", "handler": handler} | hook]}))
+    done = run("check", "--json", str(file))
+    (report,) = done.documents()
+    warnings = [one["message"] for one in report["warnings"] if one["path"] == "$.hooks[0].privacy"]
+
+    assert (0, True) == (done.code, report["ok"])
+    assert [] == warnings if told is None else told in warnings[0]
+
+
+def test_a_privacy_level_that_nobody_has_is_a_problem(tmp_path):
+    (tmp_path / "hooks.json").write_text(json.dumps({"spec": "hooks/1.0", "hooks": [{"event": "before_prompt", "handler": {"type": "command", "command": "true"}, "privacy": "some"}]}))
+    done = run("check", "--json", str(tmp_path / "hooks.json"))
+
+    assert ["expected one of minimal, standard, full"] == [one["message"] for one in done.documents()[0]["problems"]]

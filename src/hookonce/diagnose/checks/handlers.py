@@ -69,7 +69,7 @@ def resolve_command(folder: Path, hook: Hook, scope: Scope) -> str:
 
 def missing_scripts(file: Path, document: Object) -> Iterator[Problem]:
     """Scripts that a manifest names and that are not there, seen from where the file lies."""
-    folder, _ = _manifest_place(file)
+    folder, _ = manifest_place(file)
     for index, hook in enumerate(document["hooks"]):
         word = _program_word(resolve_command(folder, parse_hook(hook), "project"))
         if word.startswith("/") and not Path(word).exists():
@@ -156,12 +156,13 @@ def project_code_obstacles(handler: Handler, project: Path) -> list[str]:
 
 def manifest_obstacles(file: Path, document: Object) -> Iterator[Problem]:
     """What a manifest names and cannot be called; all but a project's lie beside what they name."""
-    folder, scope = _manifest_place(file)
+    folder, scope = manifest_place(file)
     for index, hook in enumerate(document["hooks"]):
         for _, reason in code_obstacles(parse_hook(hook).handler, folder, scope):
             yield f"$.hooks[{index}].handler.file", reason
 
 
-def _manifest_place(file: Path) -> tuple[Path, Scope]:
+def manifest_place(file: Path) -> tuple[Path, Scope]:
+    """The folder that a manifest's paths begin at, and its scope as far as its place tells it."""
     parent = file.absolute().parent
     return (parent.parent, "project") if parent.name == PROJECT_FOLDER else (parent, "user")

@@ -71,6 +71,22 @@ def closed_problems(document: Any) -> Iterator[Problem]:
             yield f"$.hooks[{index}].matcher", "fits no tool, so that the hook can never refuse, as closed has it"
 
 
+def privacy_problems(document: Any, *, is_project: bool) -> Iterator[Problem]:
+    """Privacy levels that do nothing, with their paths: of hooks that are told everything, and `full` in a project."""
+    for index, hook in enumerate(_hooks_of(document)):
+        level = hook.get("privacy") if type(hook) is dict else None
+        if level is None:
+            continue
+        if hook.get("dialect") not in FORMATS or hook["dialect"] == CANONICAL_DIALECT:
+            reason = (
+                "does nothing: a hook in the canonical dialect, or in an agent's own, judges and is told everything"
+            )
+            yield f"$.hooks[{index}].privacy", reason
+        elif level == "full" and is_project:
+            reason = "full counts in no project; the hook is told events at minimal, unless your own manifest has it"
+            yield f"$.hooks[{index}].privacy", reason
+
+
 def _hooks_of(document: Any) -> list[Any]:
     hooks = document.get("hooks") if type(document) is dict else None
     return hooks if type(hooks) is list else []

@@ -1,0 +1,74 @@
+"""Privacy of hooks in an open format: what such a hook is told, by its privacy level and its scope (ADR 0040).
+
+Hooks in the canonical dialect or in an agent's own judge, and are told everything.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from re import compile as pattern
+from secrets import token_bytes
+
+from msgspec.structs import replace
+
+from hookonce import formats
+from hookonce.base.invocation import CANONICAL_DIALECT
+from hookonce.errors import HookonceError
+from hookonce.manifest.discover import Scope
+from hookonce.model import Event, Gap, Hook, Record
+from hookonce.store.integrity import keys
+from hookonce.store.privacy.addresses import mask_addresses
+from hookonce.store.privacy.redact import Level, redact
+
+DEFAULT_LEVEL: Level = "minimal"
+_KEY_BYTES = 32
+# Variables in which agents hand over a prompt, a tool's input or the user's address.
+_CALL_VARIABLE = pattern(r"(\w+_)?USER_(PROMPT|EMAIL)|(\w+_)?TOOL_(INPUT|OUTPUT|RESPONSE)(_\w+)?")
+_KEYED_MARK = {"hashes": "keyed"}  # by what a reader knows that a hash is no SHA-256 of the text alone
+
+
+def has_open_format(hook: Hook) -> bool:
+    """Whether a hook is told events in an open format, and so decides nothing."""
+    return hook.dialect != CANONICAL_DIALECT and hook.dialect in formats.FORMATS
+
+
+def privacy_level(hook: Hook, scope: Scope) -> tuple[Level, list[Gap]]:
+    """The level at which a hook in an open format is told events; a gap if that is not the one it asks for."""
+    level: Level = hook.privacy or DEFAULT_LEVEL
+    if level != "full" or scope != "project":
+        return level, []
+    note = f"{hook.name or hook.event} of a project asks for privacy full, and is told the event at {DEFAULT_LEVEL}"
+    return DEFAULT_LEVEL, [Gap(where="$.runs", capability="privacy", strategy="weaken", effect="observes", note=note)]
+
+
+def redact_event(event: Event, level: Level) -> tuple[Record, list[Gap]]:
+    """The record that a hook is told of an event: redacted, secrets masked, and below full no e-mail address."""
+    if level == "full":
+        return redact(Record(event=event), level), []
+    key, gaps = _digest_key()
+    output_record = redact(Record(event=event), level, key, native=False)
+    told_event = mask_addresses(output_record.event)
+    if any(gap.strategy == "hashed" for gap in output_record.gaps):
+        told_event = replace(told_event, data=told_event.data | _KEYED_MARK)
+    return Record(event=told_event), gaps
+
+
+def tellable_variables(environment: Mapping[str, str], level: Level) -> dict[str, str]:
+    """The environment of such a hook, below full without what agents put there of the call itself."""
+    if level == "full":
+        return dict(environment)
+    return {name: value for name, value in environment.items() if _CALL_VARIABLE.fullmatch(name) is None}
+
+
+def _digest_key() -> tuple[bytes, list[Gap]]:
+    """The machine's key of hashes; where it cannot be had, one of this process alone, with a gap."""
+    try:
+        return keys.load_digest_key(), []
+    except (OSError, HookonceError) as problem:
+        note = f"hashes for hooks can be compared with no others: {problem}"
+        gap = Gap(where="$.runs", capability="privacy", strategy="weaken", effect="observes", note=note)
+        return _process_key(), [gap]
+
+
+@cache
+def _process_key() -> bytes:
+    return token_bytes(_KEY_BYTES)
