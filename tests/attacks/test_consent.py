@@ -20,7 +20,7 @@ from hookonce.diagnose.agent_check import check_agent
 from hookonce.dispatch.pause import is_paused
 from hookonce.inspect.query_args import find_agent
 from hookonce.store import database
-from hookonce.store.integrity import keys
+from hookonce.store.integrity import keys, trusted_keys
 from hookonce.store.writer import Writer
 from hookonce.trust import approvals
 from hookonce.trust.consent import list_proposals, propose_absence, trust_proposals
@@ -189,6 +189,18 @@ def http(victim):
     return ["install", "claude-code", "--http"], lambda: file.exists() and "http://127.0.0.1" in victim.settings.read_text()
 
 
+STRANGE_KEY = "ed25519:11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="  # of RFC 8032, section 7.1
+
+
+def add_key(victim):
+    return ["keys", "add", "stranger", STRANGE_KEY], lambda: bool(trusted_keys.load_trusted_keys())
+
+
+def remove_key(victim):
+    trusted_keys.add_trusted_key(trusted_keys.build_trusted_key("friend", STRANGE_KEY))
+    return ["keys", "remove", "friend"], lambda: not trusted_keys.load_trusted_keys()
+
+
 def pause(victim):
     return ["pause", "10m"], is_paused
 
@@ -233,7 +245,7 @@ def uninstall(victim):
 
 CASES = {
     "adopt": adopt, "adopt (project)": adopt_project, "allow": allow, "audit keys --rotate": rotate, "audit set-aside": set_aside,
-    "daemon stop": stop, "doctor --vouch": vouch, "events erase": erase, "install --http": http, "pause": pause, "purge": purge,
+    "daemon stop": stop, "doctor --vouch": vouch, "events erase": erase, "install --http": http, "keys add": add_key, "keys remove": remove_key, "pause": pause, "purge": purge,
     "restore": restore, "trust": trust, "trust --absent": absent, "trust --revoke": revoke, "uninstall": uninstall,
 }  # fmt: skip
 

@@ -15,6 +15,7 @@ COMMANDS: dict[str, str] = {
     "stats": "show how much of what happened, and what hooks cost",
     "cost": "show what tokens were worth, by day, agent, model or project",
     "audit": "find out whether somebody has changed the record, and sign it",
+    "keys": "show this machine's public key, and which keys of others it trusts",
     "why": "explain the last refusal, and what can be done about it",
     "allow": "say yes to one action that a hook wanted a person to look at",
     "pause": "let every agent go on without hooks, for a while",
@@ -44,7 +45,7 @@ _GROUPS = {
     "setup": "init install status doctor adopt try uninstall restore purge agents completion",
     "observe": "events sessions show stats cost audit why logs demo",
     "convert": "translate check convert identify",
-    "trust": "trust allow pause resume",
+    "trust": "trust allow pause resume keys",
     "daemon": "up daemon on",
     "lab": "lab prove bench",
 }

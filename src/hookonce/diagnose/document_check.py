@@ -1,17 +1,18 @@
 """Validation of documents (`hookonce check`): every problem with its JSON path, and the conformance level."""
 
+from collections import Counter
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from msgspec import UNSET, Struct, UnsetType
 
 from hookonce import agents, formats
 from hookonce.agents import decode
 from hookonce.base.json_stream import TOO_DEEP, StreamLine, duplicate_keys, parse_json
-from hookonce.diagnose.checks.handlers import manifest_obstacles, missing_scripts
-from hookonce.diagnose.checks.manifest import closed_problems, event_problems, unknown_words
+from hookonce.diagnose.checks.handlers import manifest_obstacles, manifest_place, missing_scripts
+from hookonce.diagnose.checks.manifest import closed_problems, event_problems, privacy_problems, unknown_words
 from hookonce.dispatch.identification import identify, payload_event
 from hookonce.errors import HookonceError, PayloadError
 from hookonce.formats.schema import FormatCheck, validate_document
@@ -33,7 +34,16 @@ CONFORMANCE_TITLES = {
 }
 _MAX_PROBLEMS = 1000
 DocumentTrait = tuple[str, bool]  # what of a document counts for a level: its type, and whether it names the transcript
-DocumentResult = tuple[str, list[Problem], list[Problem], Object | None]  # kind, problems, warnings, document
+
+
+class DocumentResult(NamedTuple):
+    """Result of one document: its kind, what is wrong with it, itself, and whose valid signature it has."""
+
+    kind: str
+    problems: list[Problem]
+    warnings: list[Problem]
+    document: Object | None = None
+    signer: str | None = None
 
 
 def conformance_level(kind: str | None, traits: set[DocumentTrait], *, whole: bool) -> str | None:
@@ -74,6 +84,7 @@ class CheckReport(Struct, frozen=True, kw_only=True):
     problems: list[DocumentProblem]
     warnings: list[DocumentProblem]
     trust: dict[str, Literal["trusted", "not trusted"]] | UnsetType = UNSET
+    signed_by: dict[str, int] | UnsetType = UNSET  # how many documents have a valid signature, by its known owner
 
 
 def check_documents(name: str, lines: Iterable[StreamLine], *, strict: bool, source: str | None = None) -> CheckReport:
@@ -82,14 +93,18 @@ def check_documents(name: str, lines: Iterable[StreamLine], *, strict: bool, sou
     warnings: list[DocumentProblem] = []
     kinds: dict[str, None] = {}  # in the order met; documents themselves are not kept, a file may be long
     traits: set[DocumentTrait] = set()
+    signers: Counter[str] = Counter()
     count = 0
     for line in lines:
         count += 1
-        kind, line_problems, line_warnings, document = _check_line(name, line, source, strict=strict)
-        kinds[kind] = None
-        _add_problems(problems, line_problems, line.number)
-        _add_problems(warnings, line_warnings, line.number)
-        if not line_problems and document is not None:
+        result = _check_line(name, line, source, strict=strict)
+        kinds[result.kind] = None
+        _add_problems(problems, result.problems, line.number)
+        _add_problems(warnings, result.warnings, line.number)
+        if result.signer is not None:
+            signers[result.signer] += 1
+        document = result.document
+        if not result.problems and document is not None:
             event_type, data = document.get("type"), document.get("data")
             has_transcript = type(data) is dict and bool(data.get("transcript_path"))
             traits.add((event_type if type(event_type) is str else "", has_transcript))
@@ -102,7 +117,14 @@ def check_documents(name: str, lines: Iterable[StreamLine], *, strict: bool, sou
         file_kind = "mixed"
     level, ok = conformance_level(file_kind, traits, whole=not problems), not problems
     return CheckReport(
-        file=name, ok=ok, kind=file_kind, level=level, documents=count, problems=problems, warnings=warnings
+        file=name,
+        ok=ok,
+        kind=file_kind,
+        level=level,
+        documents=count,
+        problems=problems,
+        warnings=warnings,
+        signed_by=dict(signers) or UNSET,
     )
 
 
@@ -122,7 +144,7 @@ def _check_line(name: str, line: StreamLine, source: str | None, *, strict: bool
             return _check_raw(name, line.raw, source, strict=strict)
     except (HookonceError, RecursionError) as problem:
         fault = TOO_DEEP if isinstance(problem, RecursionError) else str(problem)
-    return "unknown", [("$", fault)], [], None
+    return DocumentResult("unknown", [("$", fault)], [])
 
 
 def _check_raw(name: str, raw: bytes, source: str | None, *, strict: bool) -> DocumentResult:
@@ -133,22 +155,30 @@ def _check_raw(name: str, raw: bytes, source: str | None, *, strict: bool) -> Do
     problems, warnings = check(document, strict) if check is not None else _check_payload(kind, document)
     if kind == "manifest" and not problems and Path(name).is_file():
         warnings = [*warnings, *missing_scripts(Path(name), document), *manifest_obstacles(Path(name), document)]
+    if kind == "manifest":
+        is_project = manifest_place(Path(name))[1] == "project"
+        warnings = [*warnings, *privacy_problems(document, is_project=is_project)]
+    signer = None
     if type(document) is dict:
-        signature_problems, signature_warnings = _check_signature(kind, document)
+        signature_problems, signature_warnings, signer = _check_signature(kind, document)
         problems, warnings = [*problems, *signature_problems], [*warnings, *signature_warnings]
     problems, warnings = (problems + duplicates, warnings) if strict else (problems, warnings + duplicates)
-    return kind, problems, warnings, document if type(document) is dict else None
+    return DocumentResult(kind, problems, warnings, document if type(document) is dict else None, signer)
 
 
-def _check_signature(kind: str, document: Object) -> tuple[list[Problem], list[Problem]]:
-    """A signature has to fit what is signed; whose it is, is known of this machine's keys only."""
+def _check_signature(kind: str, document: Object) -> tuple[list[Problem], list[Problem], str | None]:
+    """A signature has to fit what is signed; whose it is, is known of this machine's keys and of trusted ones."""
     signature_state = signature.verify_document(kind, document)
-    if signature_state is None or signature_state[0] == "ours":
-        return [], []
-    path = ".".join(filter(None, ("$", *signature.SIGNATURE_FIELDS[kind])))
-    if signature_state[0] == "wrong":
-        return [(path, "the signature does not fit the document: one of them was changed")], []
-    return [], [(path, f"signed with the key {signature_state[1]}, which is not one of this machine")]
+    if signature_state is None:
+        return [], [], None
+    status, name = signature_state
+    if status in {"ours", "trusted"}:
+        return [], [], signature.signer_title(status, name)
+    path = signature.signature_path(kind)
+    if status == "wrong":
+        return [(path, "the signature does not fit the document: one of them was changed")], [], None
+    hint = "is neither one of this machine nor trusted; hookonce keys add trusts it"
+    return [], [(path, f"signed with the key {name}, which {hint}")], None
 
 
 def document_kind(name: str, document: Any) -> str:

@@ -12,9 +12,12 @@ from msgspec import Struct
 from msgspec.json import encode
 from msgspec.structs import replace
 
+from hookonce import formats
 from hookonce.base.invocation import CANONICAL_DIALECT
+from hookonce.base.jsontext import dump, load
 from hookonce.base.wire import MAX_FRAME_BYTES
 from hookonce.dispatch.dialect import decode_output, encode_input, is_agent_dialect
+from hookonce.dispatch.hook_privacy import has_open_format
 from hookonce.dispatch.select import SelectedHook
 from hookonce.errors import UNREADABLE, HookonceError, PayloadError
 from hookonce.handlers.command import CommandOperation, ProcessContext
@@ -56,6 +59,9 @@ def prepare_hook(selection: SelectedHook, event: Event, world: ProcessContext) -
         return replace(_prepare_module(selection, event, world), is_large=is_large)
     if hook.handler.type in MODEL_HANDLER_TYPES:
         return replace(_prepare_prompt(selection, stdin, gaps, world), is_large=is_large)
+    if hook.handler.type == "http" and has_open_format(hook):
+        stdin, signature_gaps = _sign_body(dialect, stdin)
+        gaps = [*gaps, *signature_gaps]
     return PreparedHook(
         operation=_build_operation(selection, dialect, stdin, world),
         parse_result=lambda run_result: HandlerResult(
@@ -81,9 +87,22 @@ def _build_operation(
         raise HookonceError(f"handlers of type {handler.type} cannot be run")
     from hookonce.handlers.http import build_http_operation  # most calls do without it
 
+    if not has_open_format(selection.hook):
+        return build_http_operation(handler, stdin, world.env)
     return build_http_operation(
-        handler, stdin, world.env, expects_answer=dialect == CANONICAL_DIALECT or is_agent_dialect(dialect)
+        handler, stdin, world.env, expects_answer=False, content_type=formats.load(dialect).mime
     )
+
+
+def _sign_body(dialect: str, body: bytes) -> tuple[bytes, list[Gap]]:
+    """A document that leaves the machine, signed; where that cannot be done, as it is, with a gap."""
+    from hookonce.store.integrity.signature import sign_document  # most calls do without it
+
+    try:
+        return dump(sign_document(dialect, load(body.decode()))), []
+    except (OSError, HookonceError) as problem:
+        note = f"an event was posted without a signature: {problem}"
+        return body, [Gap(where="$.runs", capability="signature", strategy="exclude", effect="observes", note=note)]
 
 
 def _prepare_module(selection: SelectedHook, event: Event, world: ProcessContext) -> PreparedHook:

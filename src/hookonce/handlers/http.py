@@ -76,13 +76,20 @@ def _parse_output(output: bytes | None, started_at: float) -> OperationResult:
 
 
 def build_http_operation(
-    handler: Handler, body: bytes, environment: Mapping[str, str], *, expects_answer: bool = True
+    handler: Handler,
+    body: bytes,
+    environment: Mapping[str, str],
+    *,
+    expects_answer: bool = True,
+    content_type: str = _JSON,
 ) -> HttpOperation:
     """Build the operation of a handler; an error that says why it must not be sent."""
     fault = explain_handler_fault(handler)
     if fault is not None:
         raise HookonceError(f"{handler.url} is not called: {fault}")
     headers = {name: _expand_header(name, text, handler, environment) for name, text in handler.headers.items()}
+    if content_type != _JSON and "content-type" not in {name.lower() for name in headers}:
+        headers["Content-Type"] = content_type
     request = build_http_request(handler.url or "", headers, body, handler.method or "POST")
     return HttpOperation(request=request, expects_answer=expects_answer)
 

@@ -1,5 +1,6 @@
 """Import of events into the store, parsed and redacted; each event is stored once, however often it comes."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
@@ -8,10 +9,12 @@ from msgspec.structs import replace
 from hookonce import formats
 from hookonce.base.json_stream import TOO_DEEP, StreamLine, parse_json
 from hookonce.base.jsontext import dump
+from hookonce.dispatch.identification import identify
 from hookonce.errors import HookonceError
 from hookonce.model import Agent, Event, Format, Object, Origin, Record
 from hookonce.store.entry import StoreEntry, build_entry
 from hookonce.store.integrity import keys
+from hookonce.store.integrity.signature import signer_title, verify_document
 from hookonce.store.privacy.redact import LEVELS, Level, redact
 from hookonce.store.writer import Writer
 from hookonce.translation.pipeline import LineFault, Translation, TranslationPlan
@@ -19,14 +22,17 @@ from hookonce.translation.pipeline import LineFault, Translation, TranslationPla
 _BATCH_EVENTS = 500
 _EXPORT_KEYS = ("seq", "hash")  # what an export says of a row beside its record
 _IMPORT_ORIGIN = "import"
+_SIGNED_PREFIX = "signed by "
 
 
 class ImportProgress(Struct, frozen=True, kw_only=True):
-    """Progress: lines that were read, events that are new, and lines that could not be read."""
+    """Progress: lines that were read, events that are new, lines that could not be read, and signatures."""
 
     line_count: int = 0
     new: int = 0
     faults: list[LineFault] = []
+    signed_by: dict[str, int] = {}  # lines with a valid signature, by who has signed them
+    broken_count: int = 0  # lines whose signature does not fit them; they are among the faults
 
 
 def import_events(
@@ -37,43 +43,65 @@ def import_events(
         TranslationPlan(target=formats.load("canonical"), source=source, level="full", received="now")
     )
     progress, batch, faults = ImportProgress(), list[StoreEntry](), list[LineFault]()
+    signers, broken_count = Counter[str](), 0
     for number, line in enumerate(lines, 1):
         try:
-            batch += _line_entries(translation, line, level)
+            signer = _find_signer(line, source)
+            batch += _line_entries(translation, line, level, signer)
+            signers.update(() if signer is None else (signer,))
         except (HookonceError, RecursionError) as problem:
             message = TOO_DEEP if isinstance(problem, RecursionError) else str(problem)
             faults.append(LineFault(line=line.number, message=message))
-        progress = ImportProgress(line_count=number, new=progress.new, faults=faults)
+            broken_count += isinstance(problem, BrokenSignature)
+        progress = replace(
+            progress, line_count=number, faults=faults, signed_by=dict(signers), broken_count=broken_count
+        )
         if len(batch) >= _BATCH_EVENTS or len(faults) >= _BATCH_EVENTS:
             yield (progress := replace(progress, new=progress.new + writer.append(batch)))
             batch, faults = [], []
     yield replace(progress, new=progress.new + writer.append(batch), faults=faults)
 
 
-def _line_entries(translation: Translation, line: StreamLine, level: Level) -> list[StoreEntry]:
+class BrokenSignature(HookonceError):
+    """An event is not what somebody has signed."""
+
+
+def _find_signer(line: StreamLine, source: Agent | Format | None) -> str | None:
+    """Who has signed the document of a line; None if nobody has. Most lines are not even parsed for it."""
+    if line.fault is not None or b"signature" not in line.raw or isinstance(source, Agent):
+        return None
+    document = parse_json(line.raw)
+    name = identify(document).name if source is None else source.name
+    state = verify_document(name, document) if name is not None and type(document) is dict else None
+    if state is None:
+        return None
+    if state[0] == "wrong":
+        raise BrokenSignature("the signature does not fit the event: one of them was changed; it is not kept")
+    return signer_title(*state)
+
+
+def _line_entries(translation: Translation, line: StreamLine, level: Level, signer: str | None) -> list[StoreEntry]:
     if line.fault is None and line.raw.lstrip()[:1] == b"{":
         document = parse_json(line.raw)
         level = next((strict for strict in LEVELS if strict in {level, document.get("level")}), level)
         if "event" in document and any(name in document for name in _EXPORT_KEYS):
             plain = {name: value for name, value in document.items() if name not in _EXPORT_KEYS}
             line = StreamLine(line.number, dump(plain))
-    return [_build_entry(document, level) for document in translation.translate_line(line)]
+    return [_build_entry(document, level, signer) for document in translation.translate_line(line)]
 
 
-def _build_entry(document: Object, level: Level) -> StoreEntry:
+def _build_entry(document: Object, level: Level, signer: str | None) -> StoreEntry:
     fields = {name: document[name] for name in Record.__struct_fields__}
-    record = Record(**fields | {"event": _mark_import(document["event"])})
+    record = Record(**fields | {"event": _mark_import(document["event"], signer)})
     output_record = redact(record, level, keys.load_digest_key())
     return build_entry(
         replace(output_record, gaps=list(dict.fromkeys(output_record.gaps)))
     )  # some of it may have been left out before
 
 
-def _mark_import(event: Event) -> Event:
-    """Whoever looks at it later sees that no agent has sent us this."""
+def _mark_import(event: Event, signer: str | None) -> Event:
+    """Whoever looks at it later sees that no agent has sent us this, and who has signed it, by no word of its own."""
     origin = event.origin or Origin()
-    return (
-        event
-        if _IMPORT_ORIGIN in origin.via
-        else replace(event, origin=replace(origin, via=[*origin.via, _IMPORT_ORIGIN]))
-    )
+    via = [name for name in origin.via if name != _IMPORT_ORIGIN and not name.startswith(_SIGNED_PREFIX)]
+    signature = [] if signer is None else [_SIGNED_PREFIX + signer]
+    return replace(event, origin=replace(origin, via=[*via, _IMPORT_ORIGIN, *signature]))

@@ -68,5 +68,7 @@ def _print_verdict(verdict: CheckReport) -> None:
         for trouble in troubles:
             line = f"line {trouble.line}: " if verdict.documents > 1 and trouble.line else ""
             print(f"  {severity}: {line}{trouble.path}: {trouble.message}")
+    for signer, count in (verdict.signed_by or {}).items():
+        print(f"  {pluralize(count, 'document')} signed by {signer}")
     for file, state in (verdict.trust or {}).items():
         print(f"  {file} is {state}")

@@ -16,7 +16,7 @@ from hookonce.cli._ui.messages import pluralize, warn, warn_of_unwritten
 from hookonce.errors import HookonceError, UsageError
 from hookonce.inspect.query_args import find_agent
 from hookonce.model import Agent, Format
-from hookonce.store.integrity.signature import SIGNATURE_FIELDS
+from hookonce.store.integrity.signature import SIGNED_FORMATS
 from hookonce.store.privacy.redact import LEVELS
 from hookonce.translation.pipeline import LineFault, Translation, TranslationPlan, payload_format
 
@@ -71,8 +71,8 @@ def _build_plan(options: Namespace) -> TranslationPlan:
     target = formats.load(name) if name in formats.FORMATS else payload_format(_writable_agent(name))
     if variant and variant not in target.variants:
         raise UsageError(f"{name} has no variant {variant!r}{_variant_hint(target.variants, name)}")
-    if options.sign and name not in SIGNATURE_FIELDS:
-        raise UsageError(f"{target.title} has no place for a signature; {', '.join(SIGNATURE_FIELDS)} have one")
+    if options.sign and name not in SIGNED_FORMATS:
+        raise UsageError(f"{target.title} has no place for a signature; {', '.join(SIGNED_FORMATS)} have one")
     source, profile = (None, "") if options.source is None else resolve_source(options.source)
     received = options.received
     if received not in {None, "now"} and not times.has_zone(received):

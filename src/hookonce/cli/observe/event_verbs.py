@@ -3,6 +3,7 @@
 import os
 import sys
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import chain
@@ -26,7 +27,7 @@ from hookonce.store.maintenance.erasure import erase_records, list_session_event
 from hookonce.store.query import RecordFilter, resolve_session, select_rows, session_agent
 from hookonce.store.query import run_sql as run_query
 from hookonce.store.writer import Writer
-from hookonce.translation.import_events import import_events
+from hookonce.translation.import_events import ImportProgress, import_events
 
 _DEFAULT_TIMEOUT_S = 30.0
 
@@ -127,37 +128,46 @@ def run_import(options: Namespace) -> int:
 
     source = None if options.source is None else resolve_source(options.source)[0]
     names, unread_files = options.words or ["-"], 0
-    read_count = new_count = bad_count = 0
+    read_count = new_count = bad_count = broken_count = 0
+    signers: Counter[str] = Counter()
     with Writer(durability=settings.load().durability) as writer:
         for name in names:
             try:
-                counts = _import_file(name, writer, source)
+                progress, file_bad_count = _import_file(name, writer, source)
             except HookonceError as problem:
                 warn(str(problem))
                 unread_files += 1
                 continue
-            read_count, new_count, bad_count = read_count + counts[0], new_count + counts[1], bad_count + counts[2]
+            read_count, new_count = read_count + progress.line_count, new_count + progress.new
+            bad_count, broken_count = bad_count + file_bad_count, broken_count + progress.broken_count
+            signers.update(progress.signed_by)
     if unread_files < len(names):
         duplicate_note = "; the others were there before" if new_count < read_count - bad_count else ""
         print(f"{pluralize(new_count, 'event')} kept, of {pluralize(read_count, 'line')}{duplicate_note}")
-    if bad_count:
-        warn(f"{pluralize(bad_count, 'line')} could not be read")
+        for signer, count in signers.items():
+            print(f"{pluralize(count, 'line')} signed by {signer}")
+    if bad_count > broken_count:
+        warn(f"{pluralize(bad_count - broken_count, 'line')} could not be read")
+    if broken_count:
+        warn(f"{pluralize(broken_count, 'line')} not kept, because of a signature that does not fit")
     if unread_files:
-        count = pluralize(unread_files, "file")
-        warn(f"{count} could not be read; name files with an event in each line, or - for stdin")
+        files_text = pluralize(unread_files, "file")
+        warn(f"{files_text} could not be read; name files with an event in each line, or - for stdin")
     return 1 if bad_count or unread_files else 0
 
 
-def _import_file(name: str, writer: Writer, source: Agent | Format | None) -> tuple[int, int, int]:
-    read_count = new_count = bad_count = 0
+def _import_file(name: str, writer: Writer, source: Agent | Format | None) -> tuple[ImportProgress, int]:
+    """The last word of an import, and how many lines could not be read or were not kept."""
+    progress, bad_count = ImportProgress(), 0
     with open_input(name) as stream:
         for progress in import_events(read_documents(stream), writer, settings.load().privacy, source):
             for fault in progress.faults[: max(0, _MAX_FAULTS_SHOWN - bad_count)]:
                 warn(f"{line_location(name, fault.line)}: {fault.message}")
-            read_count, new_count, bad_count = progress.line_count, progress.new, bad_count + len(progress.faults)
-            show_status(f"{name}: {pluralize(read_count, 'line')} read, {pluralize(new_count, 'event')} new …")
+            bad_count += len(progress.faults)
+            lines_text, events_text = pluralize(progress.line_count, "line"), pluralize(progress.new, "event")
+            show_status(f"{name}: {lines_text} read, {events_text} new …")
     show_status("")
-    return read_count, new_count, bad_count
+    return progress, bad_count
 
 
 _MAX_CALL_AGE_S = 60  # seconds after which nobody waits for the answer of a call any more

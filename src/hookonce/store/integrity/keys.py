@@ -2,6 +2,7 @@
 
 import os
 import secrets
+from base64 import b64decode, b64encode
 from contextlib import suppress
 from functools import lru_cache
 from hashlib import sha256
@@ -16,7 +17,9 @@ from hookonce.errors import HookonceError
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
+_ALGORITHM = "ed25519"
 _KEY_BYTES = 32
+_NAME_CHARS = 16
 _SIGNING_PREFIX = "sign-"
 _PUBLIC_SUFFIX = ".pub"
 _SINCE_PREFIX = "since-"  # and the number of a key that signs: a file with the time at which it was made
@@ -157,7 +160,27 @@ def _load_private_key(raw: bytes) -> "tuple[str, Ed25519PrivateKey]":
 
 def key_name(key: "Ed25519PublicKey") -> str:
     """The name of a key in what it has signed."""
-    return sha256(key.public_bytes_raw()).hexdigest()[:16]
+    return fingerprint(key)[:_NAME_CHARS]
+
+
+def fingerprint(key: "Ed25519PublicKey") -> str:
+    """The whole of what a key's name is the beginning of, for people who compare."""
+    return sha256(key.public_bytes_raw()).hexdigest()
+
+
+def public_key_text(key: "Ed25519PublicKey") -> str:
+    """A public key as a text that can be handed to somebody else."""
+    return f"{_ALGORITHM}:{b64encode(key.public_bytes_raw()).decode()}"
+
+
+def parse_public_key(text: str) -> "Ed25519PublicKey":
+    """The public key of such a text; ValueError if it is none."""
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    algorithm, _, encoded_key = text.partition(":")
+    if algorithm != _ALGORITHM:
+        raise ValueError(f"expected {_ALGORITHM}: and the key in base64")
+    return Ed25519PublicKey.from_public_bytes(b64decode(encoded_key, validate=True))
 
 
 def load_public_keys() -> "dict[str, Ed25519PublicKey]":

@@ -1,0 +1,92 @@
+"""Public keys of other machines, which somebody has said to trust, by the names that they were given."""
+
+from pathlib import Path
+from re import compile as pattern
+from typing import TYPE_CHECKING
+
+from msgspec import DecodeError, Struct
+from msgspec.json import decode, encode
+
+from hookonce.base import paths, times
+from hookonce.base.files import PRIVATE_MODE, replace_file
+from hookonce.errors import HookonceError
+from hookonce.store.integrity import keys
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+_NAME = pattern(r"[\w][\w.@-]{0,63}")
+
+
+class TrustedKey(Struct, frozen=True, kw_only=True):
+    """A key of another machine: the name that it has here, the key as a text, its fingerprint, and since when."""
+
+    name: str
+    key: str
+    fingerprint: str
+    since: str
+
+
+def trusted_keys_file() -> Path:
+    """The file with the keys, which only its owner can write."""
+    return paths.data_dir() / "trusted-keys.json"
+
+
+def load_trusted_keys() -> list[TrustedKey]:
+    """All trusted keys in the order in which they were added; a file that cannot be read is an error."""
+    try:
+        return decode(trusted_keys_file().read_bytes(), type=list[TrustedKey])
+    except FileNotFoundError:
+        return []
+    except (OSError, DecodeError) as problem:
+        file = trusted_keys_file()
+        raise HookonceError(f"{file} cannot be read: {problem}; remove it and add the keys again") from None
+
+
+def find_name(key: "Ed25519PublicKey") -> str | None:
+    """The name of a trusted key; None if nobody has said to trust it."""
+    text = keys.public_key_text(key)
+    return next((known_key.name for known_key in load_trusted_keys() if known_key.key == text), None)
+
+
+def build_trusted_key(name: str, text: str) -> TrustedKey:
+    """The entry for a key, not yet kept; an error that says why it cannot be one."""
+    if _NAME.fullmatch(name) is None:
+        raise HookonceError(f"{name!r} is no name for a key; letters, digits, dots, dashes and @ are, up to 64")
+    try:
+        key = keys.parse_public_key(text.strip())
+    except ValueError as problem:
+        hint = "hookonce keys show prints it on the other machine"
+        raise HookonceError(f"that is no public key: {problem}; {hint}") from None
+    if keys.key_name(key) in keys.load_public_keys():
+        raise HookonceError("that is a key of this machine, which it trusts anyway")
+    for known_key in load_trusted_keys():
+        if known_key.name == name or known_key.key == keys.public_key_text(key):
+            reason = f"there is a key {known_key.name} already, {known_key.fingerprint}"
+            raise HookonceError(f"{reason}; hookonce keys remove {known_key.name} takes it away")
+    fields = {"key": keys.public_key_text(key), "fingerprint": keys.fingerprint(key), "since": times.now()}
+    return TrustedKey(name=name, **fields)
+
+
+def add_trusted_key(trusted_key: TrustedKey) -> None:
+    """Trust a key from now on."""
+    _write_keys([*load_trusted_keys(), trusted_key])
+
+
+def find_trusted_key(name: str) -> TrustedKey:
+    """The trusted key of that name; an error that tells which there are."""
+    key_by_name = {key.name: key for key in load_trusted_keys()}
+    if name not in key_by_name:
+        names = ", ".join(key_by_name)
+        raise HookonceError(f"no trusted key is called {name}; " + (f"there are {names}" if names else "there is none"))
+    return key_by_name[name]
+
+
+def remove_trusted_key(name: str) -> None:
+    """Trust the key of that name no more."""
+    _write_keys([key for key in load_trusted_keys() if key.name != name])
+
+
+def _write_keys(key_list: list[TrustedKey]) -> None:
+    paths.make_private_dir(paths.data_dir())
+    replace_file(trusted_keys_file(), encode(key_list), mode=PRIVATE_MODE)
