@@ -20,6 +20,7 @@ import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -118,6 +119,7 @@ class Worker:
 
     def __init__(self, root: Path, place: Path) -> None:
         self.tree, self._environment_dir, self._count = place / "tree", place / "env", 0
+        self._process: subprocess.Popen[bytes] | None = None
         shutil.copytree(root, self.tree, symlinks=True, ignore=shutil.ignore_patterns(*_NOT_COPIED))
         EnvBuilder(symlinks=True).create(self._environment_dir)
         own_dir, origin_dir = self._site_dir(), Path(sysconfig.get_path("purelib"))
@@ -166,16 +168,18 @@ class Worker:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-        ) as process:
+        ) as self._process:
             try:
-                output, _ = process.communicate(timeout=timeout_s)
-            except BaseException as problem:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-                if not isinstance(problem, subprocess.TimeoutExpired):
-                    raise
+                output, _ = self._process.communicate(timeout=timeout_s)
+            except subprocess.TimeoutExpired:
+                self.stop()
                 return None, ""
-        return process.returncode, output.decode(errors="replace")
+        return self._process.returncode, output.decode(errors="replace")
+
+    def stop(self) -> None:
+        """End what it runs, and what that has started; nobody waits for it any more."""
+        if self._process is not None and self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGKILL)
 
     def run_tests(self, tests: Iterable[str], timeout_s: float, *options: str) -> tuple[int | None, str]:
         """The same for pytest."""
@@ -267,14 +271,32 @@ def run_mutants(mutants: list[Mutant], root: Path, count: int, timeout_s: float,
     """The outcomes of these mutants of a tree, by so many workers."""
     with tempfile.TemporaryDirectory(prefix="mut-", ignore_cleanup_errors=True) as folder:
         workers = [Worker(root, Path(folder, str(number))) for number in range(min(count, len(mutants)))]
-        say(f"the tests of {len(mutants)} mutants, without any")
-        require_baseline(workers, mutants)
         outcomes: list[Outcome] = []
-        for outcome in judge_all(workers, mutants, timeout_s):
-            outcomes.append(outcome)
-            name = f"{outcome.state:8} {outcome.mutant.area}: {outcome.mutant.id}"
-            say(f"{len(outcomes):4}/{len(mutants)} {outcome.seconds:6.1f} s  {name} ({outcome.note})")
+        with _stops_on_interrupt(workers):
+            say(f"the tests of {len(mutants)} mutants, without any")
+            require_baseline(workers, mutants)
+            for outcome in judge_all(workers, mutants, timeout_s):
+                outcomes.append(outcome)
+                name = f"{outcome.state:8} {outcome.mutant.area}: {outcome.mutant.id}"
+                say(f"{len(outcomes):4}/{len(mutants)} {outcome.seconds:6.1f} s  {name} ({outcome.note})")
     return outcomes
+
+
+@contextmanager
+def _stops_on_interrupt(workers: list[Worker]) -> Iterator[None]:
+    """Whoever stops us stops the tests too: they have sessions of their own, and no terminal reaches them."""
+
+    def stop(*_signal: object) -> None:
+        for worker in workers:
+            worker.stop()
+        raise KeyboardInterrupt
+
+    handlers = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
 
 
 def describe(outcomes: list[Outcome], root: Path) -> Iterator[str]:

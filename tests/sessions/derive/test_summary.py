@@ -61,14 +61,15 @@ def test_without_an_id_the_oldest_open_call_has_ended():
 
 def test_a_new_prompt_or_the_end_closes_calls_that_nobody_ends():
     """
-    After a person's no there is no other word.
+    After a person's no there is no other word; a sub-agent's call may go on all the same.
     """
     story = Story()
-    records = [story.tell("before_prompt"), story.before(call="1"), story.tell("before_prompt"), story.tell("session_end")]
-    told = summarized(records)
+    begun = [story.tell("before_prompt"), story.before(call="1"), story.before(call="2", sub="a")]
+    for closing, still_open in (("before_prompt", ["2"]), ("session_end", [])):
+        told = summarized([*begun, story.tell(closing)])
 
-    assert [(None, None)] == [(call.end, call.ok) for call in told.calls]
-    assert {} == told.session.open_calls.open
+        assert [(None, None)] * 2 == [(call.end, call.ok) for call in told.calls]
+        assert still_open == [call.call_id for calls in told.session.open_calls.open.values() for call in calls]
 
 
 @pytest.mark.parametrize("numbered", [True, False])

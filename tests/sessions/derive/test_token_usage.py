@@ -66,8 +66,9 @@ def test_an_end_that_sums_up_is_not_added_to_its_parts():
     """
     story = Story()
     end = story.event("session_end", usage=Usage(total_tokens=10))
+    stop = story.event("agent_stop", usage=Usage(total_tokens=9))
 
-    assert 10 == spent(end).total_tokens
+    assert [10, 9] == [spent(*told).total_tokens for told in ([end], [stop, end])]
     assert 10 == spent(story.event("agent_stop", usage=Usage(total_tokens=10)), end).total_tokens
 
 

@@ -39,9 +39,10 @@ def test_a_beginning_that_its_agent_tells_may_come_in_late():
     told, more = walk([story.tell("session_end", after=2)], waiting)
     after_a_while, again = walk([story.tell("before_prompt", after=60)], waiting)
     known, nothing = walk([late, story.tell("session_end")], waiting)
+    _, soon = walk([story.before(after=9)], waiting)
 
-    assert [[], [first.event.id], [first.event.id], []] == [
-        [event.derived_from for event in only(records, "session_start")] for records in (found, more, again, nothing)
+    assert [[], [first.event.id], [first.event.id], [], []] == [
+        [event.derived_from for event in only(records, "session_start")] for records in (found, more, again, nothing, soon)
     ]
     assert [None, True, None] == [
         complete_event(state, late.event).data.get("repeat") for state in (waiting, after_a_while, known)

@@ -9,6 +9,7 @@ from hashlib import sha256
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from hookonce.errors import HookonceError
 from hookonce.store import database, schema
@@ -256,6 +257,12 @@ def test_a_checkpoint_that_was_signed_by_another_key(ten, tmp_path, monkeypatch)
     assert real != query("SELECT * FROM checkpoints WHERE seq = 6")
 
 
+@pytest.mark.parametrize("harm", ["hash = zeroblob(32)", "count = 7", "signed_at = '2026-01-01T00:00:00Z'"])
+def test_a_checkpoint_of_which_something_was_changed(ten, harm):
+    tampering(f"UPDATE checkpoints SET {harm} WHERE seq = 6")
+    assert [(6, "a checkpoint is not the one that was signed, or the one before it is gone")] == flaws()
+
+
 def test_rows_that_were_removed_under_a_tombstone_that_nobody_signed(ten):
     first, last = query("SELECT hash FROM events WHERE seq IN (2, 5) ORDER BY seq")
     values = (3, 5, 3, first[0], last[0], "2026-11-15T00:00:00Z", "retention", keys.load_signing_key()[0], bytes(64))
@@ -306,6 +313,26 @@ def test_what_was_changed_is_not_forgotten_when_its_rows_go(ten, harm):
     with Writer() as writer:
         remove(writer, 4)
     assert (1, "rows 1 to 4 were removed, though not all of it was what was written") in flaws()
+
+
+def test_rows_that_were_gone_before_they_were_removed_are_counted(ten):
+    tampering("DELETE FROM events WHERE seq = 2")
+    with Writer() as writer:
+        remove(writer, 4)
+    assert (1, "rows 1 to 4 were removed, and there were only 3 of them") in flaws()
+
+
+def test_a_tombstone_of_another_past(ten):
+    """
+    One that we have signed in another state of the record does not fit what stood before it here.
+    """
+    with Writer() as writer:
+        remove(writer, 2)
+        remove(writer, 4)
+        removal = replace(tombstone.load_tombstones(writer.connection)[1], previous_hash=bytes(32))
+    signature = keys.load_signing_key()[1].sign(tombstone._signature_text(removal))
+    tampering("UPDATE tombstones SET previous_hash = ?, signature = ? WHERE first = 3", values=(removal.previous_hash, signature))
+    assert [(3, "what stands before a removed part is not what stood there")] == flaws()
 
 
 def test_all_rows_may_be_removed(ten):
