@@ -13,6 +13,7 @@ from hookonce.store.writer import read_chain_head
 
 # Summaries, which can be made anew from the rows, and how far transcripts were read: the audit promises nothing of them.
 DERIVED_TABLES = {"daily_counts", "token_usage", "usage_by_project", "spend", "hook_runs", "sessions", "transcript_cursors"}
+UNAUDITED_TABLES = DERIVED_TABLES | {"hook_queue"}
 
 
 def stored(number=0, **more):

@@ -96,6 +96,27 @@ def test_an_older_store_goes_on(version_2):
     assert (True, 16) == (verified().ok, verified().rows)
 
 
+def test_a_store_of_version_3_gets_an_empty_queue_and_stays_as_it_is(tmp_path, monkeypatch):
+    """
+    As its own hookonce has written it, and as it goes on with ours.
+    """
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with monkeypatch.context() as older:
+        older.setattr(schema, "MIGRATIONS", schema.MIGRATIONS[:3])
+        older.setattr(schema, "VERSION", 3)
+        schema.load_expected_schema.cache_clear()
+        with Writer() as writer:
+            append(writer, 3, session="s")
+    schema.load_expected_schema.cache_clear()
+    before = (version(), "hook_queue" in tables(), rows())
+    with Writer() as writer:
+        queue = writer.connection.execute("SELECT * FROM hook_queue").fetchall()
+        append(writer, 2, session="s")
+
+    assert (3, False, rows()[:3]) == before
+    assert (4, [], True, 5) == (version(), queue, verified().ok, verified().rows)
+
+
 KILLED = """
 import os, signal, sqlite3, sys
 from hookonce.store import database, schema

@@ -24,6 +24,7 @@ from hookonce.daemon.connection import ClientConnection
 from hookonce.daemon.dedup_cache import DedupCache
 from hookonce.daemon.deferred_calls import DeferredCalls
 from hookonce.daemon.denied_files import DeniedFileWatcher
+from hookonce.daemon.derived_events import DerivedEventHooks
 from hookonce.daemon.http.listener import HttpListener
 from hookonce.daemon.lifecycle import release_lock
 from hookonce.daemon.socket_call import LARGE_PAYLOAD_BYTES, SocketCall
@@ -78,7 +79,10 @@ class Daemon:
         self.worker_pool, self.module_pool = WorkerPool(self.loop), ModulePool(self.loop)
         self.tailer = TranscriptTailer(self.loop, self.store_writer, transcripts.load, lambda: self.active_calls > 0)
         self.reaper = SessionReaper(self.loop, self.store_writer, reports_session_end)
-        self.store_writer.connect_sessions(self.tailer, self.reaper.handle_stored, self.tailer.read_before_close)
+        self.derived_events = DerivedEventHooks(self.loop, self.store_writer, self.handler_registry)
+        self.store_writer.connect_sessions(
+            self.tailer, self.reaper.handle_stored, self.tailer.read_before_close, self.derived_events.schedule
+        )
         self.denied_files = DeniedFileWatcher(self.loop, self.store_writer, self.journal)
         self._stamps: Stamps = []  # of the manifests, when the last call came
         self._namespaces, self._isolation = connection.namespaces_of(), connection.isolation_of()
@@ -93,7 +97,9 @@ class Daemon:
 
     def run(self) -> None:
         """Run the event loop until the daemon has stopped and no call is active."""
-        while self.loop.has_pending or not (self._is_stopping and self.active_calls == 0):
+        while (
+            self.loop.has_pending or not (self._is_stopping and self.active_calls == 0) or self.derived_events.is_busy
+        ):
             self.loop.run_once(_TICK_INTERVAL_S)
         self.dedup_cache.flush()
         self.worker_pool.close()
@@ -109,6 +115,7 @@ class Daemon:
             return
         self._is_stopping = True
         self.tailer.stop()
+        self.derived_events.stop()
         self._deferred_calls.flush()
         self.http.close()
         if self._owns_socket():
@@ -128,12 +135,14 @@ class Daemon:
         self.store_writer.maintain()
         self.tailer.maintain()
         self.loop.call_idle(self.reaper.check_sessions)
+        self.derived_events.schedule()
         self._clean_up()
         dispatcher.refresh_client_files()
         if not self._is_stopping:
             self.http.refresh()
         is_idle = self.active_calls == 0 and not self.http.is_open and monotonic() - self.last_call_at > _IDLE_TIMEOUT_S
         is_idle = is_idle and not (self.reaper.has_open_sessions or self.denied_files.is_waiting)
+        is_idle = is_idle and not self.derived_events.is_busy
         if is_idle or not (self._owns_socket() and paths.client_path().exists() and self._is_current_build()):
             self.stop()
         self._collect_garbage()
@@ -211,6 +220,7 @@ class Daemon:
             "memory_kb": _resident_memory_kb(),
             "store": self.store_writer.status(),
             "transcripts": self.tailer.status(),
+            "derived": self.derived_events.status(),
             "http": self.http.status(),
         }
 

@@ -124,7 +124,7 @@ class SocketCall:
         self._services, self._client, self._request, self._pid = services, client, request, pid
         self._started_at = monotonic() - process_info.process_age_s(pid)
         self._results = CallResults(f"{services.calls_dir}/{request.id}", pid)
-        self._task: CallTask | ForkedCall | None = None
+        self._task: CallTask[Reply] | ForkedCall | None = None
         self._is_waiting = False  # for a hook, or for a copy of us
 
     def start(self, stamps: Stamps, *, is_paused: bool) -> None:

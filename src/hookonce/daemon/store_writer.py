@@ -114,6 +114,7 @@ class BackgroundStoreWriter:
         self._tidier, self._retention = WalCheckpointer(), RetentionRunner(loop, self.run_with_recorder)
         self._listener: RecordListener | None = None
         self._on_close: Callable[[Recorder], object] = lambda _: None
+        self._on_queued: Callable[[], object] = lambda: None
         self._is_scheduled, self._unsigned_rows, self._has_session_end = False, 0, False
         self._open_inode = 0  # of the database that is open
         self.stored_count, self.problem = 0, None  # type: tuple[int, str | None]
@@ -124,12 +125,13 @@ class BackgroundStoreWriter:
         listener: RecordListener | None = None,
         on_stored: Callable[[list[StoreEntry]], object] = lambda _: None,
         on_close: Callable[[Recorder], object] = lambda _: None,
+        on_queued: Callable[[], object] = lambda: None,
     ) -> None:
         """Connect what follows sessions: the recorder's listener, and who gets stored entries of the daemon's calls.
 
-        `on_close` may store something before the store is closed.
+        `on_close` may store something before the store is closed; `on_queued` is called when hooks are to be asked.
         """
-        self._listener, self._on_stored, self._on_close = listener, on_stored, on_close
+        self._listener, self._on_stored, self._on_close, self._on_queued = listener, on_stored, on_close, on_queued
 
     def _add(self, entry: StoreEntry) -> None:
         self._last_pending_at = monotonic()
@@ -259,6 +261,9 @@ class BackgroundStoreWriter:
                 self._recorder = Recorder(writer, reports_session_start, self._listener)
                 self._open_inode = _database_inode()
             work(self._recorder)
+            if self._recorder.has_queued:
+                self._recorder.has_queued = False
+                self._on_queued()
         except _STORE_ERRORS as problem:
             if self.problem is None:
                 log.write(f"daemon: the store cannot be written, records stay in the spool: {problem}")

@@ -3,17 +3,19 @@
 from collections.abc import Callable
 from functools import partial
 from time import monotonic
+from typing import Generic, TypeVar
 
 from hookonce.base.event_loop import EventLoop, Timer
 from hookonce.handlers.operation import Operation, OperationHandle, OperationResult, Task, TaskWait
-from hookonce.model import Reply
 from hookonce.secrets import log
 
+T = TypeVar("T")
 
-class CallTask:
+
+class CallTask(Generic[T]):
     """A task that runs beside many others on one event loop."""
 
-    def __init__(self, loop: EventLoop, task: Task[Reply], on_reply: Callable[[Reply | None], object]) -> None:
+    def __init__(self, loop: EventLoop, task: Task[T], on_reply: Callable[[T | None], object]) -> None:
         """Prepare; `on_reply` gets the reply, or None if the task failed."""
         self._loop, self._task, self._on_reply = loop, task, on_reply
         self._pending: OperationHandle | Timer | None = None
@@ -50,7 +52,7 @@ class CallTask:
         else:
             self._pending = operation.begin(self._loop, remaining_s, self.resume)
 
-    def _finish(self, reply: Reply | None) -> None:
+    def _finish(self, reply: T | None) -> None:
         self.is_over = True
         self._on_reply(reply)
 

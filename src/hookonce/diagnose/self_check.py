@@ -27,6 +27,7 @@ from hookonce.manifest.load import describe_handler
 from hookonce.model import Agent, Hook
 from hookonce.store.usage import prices
 from hookonce.trust.pin_store import find_trusted_hook
+from hookonce.vocabulary.events import DERIVED_EVENTS
 from hookonce.vocabulary.names import suggest_name
 
 _DETACHED_EVENT = "session_end"  # nobody waits for these hooks
@@ -150,6 +151,8 @@ def _hook_problems(
         return  # its events have OpenHook's names, and it sets no times
     if (reason := event_problem(hook.event)) is not None:
         yield "event", f"cannot run: {reason}"
+    if hook.event in DERIVED_EVENTS and not settings.load().record:
+        yield "event", "cannot run: its event is derived from the record, and record = false keeps none"
     for reason in _timeout_problems(hook, callers):
         yield "timeout", reason
 

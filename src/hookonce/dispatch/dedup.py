@@ -37,6 +37,7 @@ from hookonce.base.runtime_dir import (
 from hookonce.base.sealing import is_sealed, seal, unseal
 from hookonce.errors import HookonceError
 from hookonce.model import Decision, Event, Gap, HookRun, Reply
+from hookonce.vocabulary.events import CALLER_FIELDS
 
 _CONTENT_WINDOW_S = 10  # seconds after a decision in which the same content may come through another entry
 _CALL_ID_WINDOW_S = 600  # and the same call, by its id
@@ -45,7 +46,7 @@ _SESSION_START, _SESSION_END = "session_start", "session_end"
 _NO_PID = 0  # of an entry that no process decides
 _DEDUP_POLL_INTERVAL_S = 0.01
 _MAX_PAGE_WAIT_S = 1.0  # seconds for which a page may be busy; its writer may have been stopped
-_ENTRY_KEY = "called_through"  # what a call's data say of its entry is no part of the call
+_ENTRY_KEYS = frozenset({"called_through", *CALLER_FIELDS})  # what data say of an entry is no part of the call
 _encode_sorted = JSONEncoder(sort_keys=True, default=to_builtins).encode
 
 
@@ -111,7 +112,7 @@ def _tool_call_id(event: Event) -> str | None:
 def _content_digest(event: Event) -> str:
     """Digest of what hooks judge."""
     tool = event.tool
-    data = {name: value for name, value in event.data.items() if name != _ENTRY_KEY}
+    data = {name: value for name, value in event.data.items() if name not in _ENTRY_KEYS}
     content: list[object] = [event.prompt, data]
     if tool is not None:
         result = tool.result  # but for how long it took; entries may spell a native name in two ways

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from hookonce import agents
 from hookonce.agents import canonical_event_of, point_of
-from hookonce.base import ids, invocation, settings
+from hookonce.base import ids, invocation, process_info, settings
 from hookonce.base.jsontext import load_leniently
 from hookonce.base.runtime_dir import runtime_path
 from hookonce.dispatch import context, dedup, fail_mode, pause, stop_limit
@@ -37,10 +37,11 @@ from hookonce.errors import HookonceError, PayloadError
 from hookonce.handlers.operation import OperationRunner, Task, run_blocking, run_to_completion
 from hookonce.handlers.supervise.hook_results import CallResults
 from hookonce.manifest.discover import find_project
-from hookonce.model import Actor, Agent, Event, Gap, HookRun, Record, Reply
+from hookonce.model import Actor, Agent, Event, Gap, HookRun, Object, Record, Reply
 from hookonce.secrets import log
 from hookonce.sessions.stored_records import note_session_log, redact_record
 from hookonce.store.spool import files
+from hookonce.vocabulary.events import CALLER_CWD, HOOK_DEPTH
 
 _ERROR_EVENT = "error_occurred"
 _CONTENT_FIELDS = ("tool", "prompt", "model", "usage", "origin", "native")
@@ -91,13 +92,25 @@ def receive_call(
         if raw == TRIAL_PAYLOAD or is_paused:
             silent_agent = agents.load(arguments.agent)
         else:
-            request = parse_request(arguments, raw, call_context.pid)
+            request = _note_caller(parse_request(arguments, raw, call_context.pid), call_context)
     except BaseException as problem:  # noqa: BLE001  our own failure is never a decision by accident
         return IncomingCall(argv=argv, raw=raw, context=call_context, problem=problem)
     if request is not None and call_context.runs_hooks:
         with suppress(Exception):  # it is tried again where hooks are selected, and told there
             request = replace(request, in_force=find_hooks_in_force(request, call_context))
     return IncomingCall(argv=argv, raw=raw, context=call_context, request=request, silent_agent=silent_agent)
+
+
+def _note_caller(request: CallRequest, call_context: CallContext) -> CallRequest:
+    """The request with what its session has to know of the caller: its directory, and its depth below hooks."""
+    event = request.event
+    more: Object = {}
+    if event.cwd is None and call_context.cwd:
+        more[CALLER_CWD] = call_context.cwd
+    if process_info.PARENT_VARIABLE in call_context.environment:
+        more[HOOK_DEPTH] = process_info.nesting_depth(call_context.environment, call_context.pid) or None
+    data = event.data | {name: value for name, value in more.items() if value is not None}
+    return replace(request, event=replace(event, data=data)) if more else request
 
 
 def answer_call(

@@ -116,7 +116,7 @@ def _apply_new_output(decision: Decision, event: Event) -> Event:
     return replace(event, tool=replace(tool, result=replace(tool.result, output=new_output)))
 
 
-_DETACHED_EVENT = "session_end"  # an agent that ends does not wait: nothing important is left to that moment
+_DETACHED_EVENTS = frozenset({"session_end", "session_abort"})  # an agent that ends does not wait
 _REMOTE_TYPES = frozenset({"http", "module"})  # the variables of a call are for their headers alone
 _NO_RESULT = HandlerResult(result=OperationResult(), decision=None)  # of a hook that did not run
 _MAX_LOG_BYTES = 4096  # bytes of what a failed hook has said
@@ -280,7 +280,7 @@ def _run_handler(
     gaps = preparation.gaps
     if caller.reduces_privileges and (extra_privileges := limits.describe_unremovable()):
         gaps = [*gaps, _handler_gap(f"{name} keeps privileges, {extra_privileges}", "privileges")]
-    if not caller.is_test and (hook.handler.background or event.type == _DETACHED_EVENT):
+    if not caller.is_test and (hook.handler.background or event.type in _DETACHED_EVENTS):
         run_result = OperationResult(code=0)
         if caller.results is None or caller.results.begin(command):
             process_context = _hook_world(selection, event, caller)

@@ -1,16 +1,19 @@
 """Summary of a record in a few words: what the action was about, what came of it, and why it was refused."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from hookonce.dispatch.derived_hooks import HOOK_RUNS_EVENT, runs_record_id
 from hookonce.dispatch.prepare import command_of, digest_content
 from hookonce.dispatch.select import SelectedHook, find_candidates
 from hookonce.errors import HookonceError
-from hookonce.model import Digest, Event, HookRun, Json, Object, Record, Tool, Usage
+from hookonce.model import Digest, Event, HookRun, Json, Object, Record, Stored, Tool, Usage
+from hookonce.vocabulary.events import is_derived
 from hookonce.vocabulary.tools import ARGUMENTS
 
 _SUBJECT_CLASSES = frozenset({"command", "path"})  # argument classes that say what was done, and to what
@@ -73,8 +76,8 @@ def record_subject(record: Record) -> str:
     usage = describe_usage(record.event.usage) if record.event.type == "after_model" else ""
     if text := event_subject(record.event) or usage:
         return text
-    if record.event.agent == "hookonce" and (action := _own_action(record.event.data)):
-        return action
+    if own_text := _own_subject(record):
+        return own_text
     if record.event.data.get("error_type") == _HOOK_ERROR_TYPE:
         hook, error = record.event.data.get("hook"), record.event.data.get("error")
         name = f"hook {hook}" if type(hook) is str else "a hook"
@@ -86,6 +89,26 @@ def record_subject(record: Record) -> str:
         if type(value) is dict and type(length := value.get("length")) is int:
             return f"{length} characters"
     return ""
+
+
+def _own_subject(record: Record) -> str:
+    """What an event of our own is about: hooks that were asked about a derived event, or something a person did."""
+    if record.event.type == HOOK_RUNS_EVENT:
+        runs = ", ".join(map(_describe_run, record.runs)) or "none"
+        return f"hooks of {record.event.data.get('origin_event')}: {runs}"
+    return _own_action(record.event.data) if record.event.agent == "hookonce" else ""
+
+
+def _describe_run(run: HookRun) -> str:
+    return f"{run.hook} ({run.failure or f'exit code {run.exit}'})"
+
+
+def with_derived_runs(record: Stored, find: Callable[[str], Stored | None]) -> Stored:
+    """A derived record with the runs and gaps of the record that follows it, if hooks were asked about it."""
+    follower = find(runs_record_id(record.event.id)) if is_derived(record.event) else None
+    if follower is None:
+        return record
+    return replace(record, runs=[*record.runs, *follower.runs], gaps=[*record.gaps, *follower.gaps])
 
 
 def _own_action(data: Object) -> str:

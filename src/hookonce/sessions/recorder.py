@@ -1,7 +1,7 @@
-"""Recorder: entries ─ completed by their session's state ─ store (hash chain) ─ derived records ─ store.
+"""Recorder: entries ─ completed by their session's state ─ store (hash chain) ─ derived records ─ store, hook queue.
 
 States of the last 256 sessions are cached. An older session is replayed from its last 300 records; what it came to
-before those is restored from the store's summaries.
+before those is restored from the store's summaries. Derived events of live sessions are queued for hooks.
 """
 
 import sqlite3
@@ -12,14 +12,15 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from hookonce.base import settings
+from hookonce.base import settings, times
 from hookonce.errors import HookonceError
-from hookonce.model import Record, Stored, Usage
+from hookonce.model import Event, Record, Stored, Usage
 from hookonce.secrets import log
 from hookonce.sessions.derive.state import SessionState, complete_event, derive_events, rebuild_state
 from hookonce.sessions.derive.token_usage import Spending
 from hookonce.sessions.derive.turns import AgentPredicate, derive_end
 from hookonce.sessions.stored_records import append_session_logs
+from hookonce.store import hook_queue
 from hookonce.store.entry import StoreEntry, build_entry
 from hookonce.store.privacy.redact import Level
 from hookonce.store.query import RecordFilter, find_records
@@ -27,7 +28,8 @@ from hookonce.store.spool.ingest import IngestResult, ingest_spool
 from hookonce.store.usage.prices import window_of
 from hookonce.store.usage.tokens import TOKEN_COLUMNS, TokenCounts, usage_by_source
 from hookonce.store.writer import Writer
-from hookonce.vocabulary.usage_sources import TRANSCRIPT
+from hookonce.vocabulary.events import DERIVED_EVENTS, is_imported
+from hookonce.vocabulary.usage_sources import TRANSCRIPT, is_from_transcript
 
 _SESSION_SUMMARY_SQL = "SELECT first_time, calls FROM sessions WHERE agent = ? AND session = ?"
 
@@ -86,6 +88,8 @@ class Recorder:
         """`reports_start`: whether the agent of that name reports session starts."""
         self.writer, self._listener, self._reports_start = writer, listener, reports_start
         self.states: OrderedDict[SessionKey, SessionState] = OrderedDict()  # of those that were active last
+        self.has_queued, self._has_trimmed = False, False  # whether hooks have something to be asked about
+        self._live_ids: set[str] = set()  # derived events of this transaction that happened now
 
     def record(self, entries: Sequence[StoreEntry]) -> int:
         """Store entries and derived records in one transaction, and notify the listener; how many are new."""
@@ -106,8 +110,9 @@ class Recorder:
 
     def append(self, entries: Sequence[StoreEntry], extra: ExtraWrite | None = None) -> int:
         """The same without notification; `extra` writes in the same transaction."""
+        self._live_ids.clear()
         try:
-            return self.writer.append(entries, self, extra, append_session_logs)
+            return self.writer.append(entries, self, extra, self._handle_new_records)
         except STORE_ERRORS:
             self.states.clear()  # of rows that are not there
             raise
@@ -123,11 +128,24 @@ class Recorder:
         log.write(f"record: what follows from {len(entries)} records is not known: {log.format_trace(problem)}")
         return self.writer.append(entries, None, extra, append_session_logs)
 
+    def _handle_new_records(self, records: list[Stored]) -> None:
+        """Queue derived events for hooks, in the transaction that stores them, and append to logs."""
+        queue_ids = [record.event.id for record in records if record.event.id in self._live_ids]
+        self._live_ids.clear()
+        if queue_ids:
+            hook_queue.enqueue_events(self.writer.connection, queue_ids, times.now())
+            self.has_queued = True
+            if not self._has_trimmed:
+                self._has_trimmed = True
+                if lost_count := hook_queue.trim_queue(self.writer.connection):
+                    log.write(f"record: no hook was asked about {lost_count} derived events; no daemon was there to")
+        append_session_logs(records)
+
     def end_session(self, key: SessionKey, *, now: str, is_gone: bool | None) -> tuple[bool, int]:
         """Store the overdue end of a session that was not imported: whether it is over, how many records are new."""
         state = self._session_state(key)
         last = state.turns.last
-        if last is None or state.turns.has_ended or not state.turns.has_begun or (last.origin and last.origin.format):
+        if last is None or state.turns.has_ended or not state.turns.has_begun or _is_foreign(last):
             return True, 0
         end_record = self._overdue_end(key, now=now, is_gone=is_gone)
         if end_record is None:
@@ -139,7 +157,8 @@ class Recorder:
         end_record = self._overdue_end(key, now=now, is_gone=is_gone) or end_record
         new_state, records = derive_events(self._session_state(key), end_record, reports_start=self._reports_start)
         entries = [_derived_entry(record, level) for record in (end_record, *records)]
-        new_count = self.writer.append(entries, on_new_records=append_session_logs)
+        self._live_ids = {entry.record.event.id for entry in entries}
+        new_count = self.writer.append(entries, on_new_records=self._handle_new_records)
         self.states[key] = new_state
         self._notify(lambda listener: listener.after_append(end_entries))
         return True, new_count
@@ -166,6 +185,10 @@ class Recorder:
         record, key = entry.record, (entry.record.event.agent, entry.record.event.session)
         window = _context_window(record)
         state, records = derive_events(self._session_state(key), record, window, reports_start=self._reports_start)
+        if _is_live(record.event, state):
+            self._live_ids |= {derived_record.event.id for derived_record in records}
+            if _is_transcript_only(record.event):
+                self._live_ids.add(record.event.id)
         if key[1] is not None:  # what is of no session has nothing in common
             self.states[key] = state
         while len(self.states) > _MAX_SESSIONS:
@@ -189,6 +212,25 @@ class Recorder:
         if session is None or len(records) < _MAX_REPLAY_RECORDS:
             return state
         return restore_long_session(connection, agent, session, state)
+
+
+def _is_live(event: Event, state: SessionState) -> bool:
+    """Whether an event happened while we were there: it was not imported, nor read in a file that tells of before."""
+    if is_imported(event) or not is_from_transcript(event):
+        return not is_imported(event)
+    first = state.turns.first
+    return first is not None and times.elapsed_ms(event.time, first) == 0
+
+
+def _is_foreign(event: Event) -> bool:
+    """Whether no agent has sent us an event: it was imported, or is of a format."""
+    return is_imported(event) or (event.origin is not None and event.origin.format is not None)
+
+
+def _is_transcript_only(event: Event) -> bool:
+    """Whether an event was read in a transcript and no agent reports it: a failed model call, a compaction."""
+    is_ours = event.data.get("derived") is True or event.type in DERIVED_EVENTS
+    return is_ours and is_from_transcript(event) and event.data.get("repeat") is not True
 
 
 def _context_window(record: Stored) -> int | None:

@@ -19,6 +19,7 @@ from hookonce.secrets import log
 from hookonce.sessions.derive.calls import SESSION_ENDS
 from hookonce.sessions.recorder import Recorder
 from hookonce.sessions.transcript_events import TranscriptChunk, TranscriptOwner, read_chunk, store_chunk
+from hookonce.vocabulary.events import CALLER_CWD
 
 _PATH_KEYS = ("transcript_path", "agent_transcript_path")
 _MAX_FILES = 512  # of one session
@@ -63,7 +64,8 @@ class SessionTranscripts:
 
     def update_context(self, event: Event) -> None:
         """Take agent version and working directory from an event."""
-        self.version, self.cwd = event.agent_version or self.version, self.cwd or event.cwd
+        self.version = event.agent_version or self.version
+        self.cwd = self.cwd or event.cwd or event.data.get(CALLER_CWD)
 
     def add_path(self, path: str) -> bool:
         """Add a path; whether it is new."""

@@ -104,7 +104,12 @@ _MIGRATION_3 = (
     "ALTER TABLE tombstones RENAME COLUMN at TO signed_at",
     "ALTER TABLE tombstones RENAME COLUMN why TO reason",
 )
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_MIGRATION_1, _MIGRATION_2, _MIGRATION_3)
+# Derived events that hooks have still to be asked about; `begun_hooks` has a line with the digest of each that began.
+_MIGRATION_4 = (
+    """CREATE TABLE hook_queue (
+        id TEXT PRIMARY KEY, queued_at TEXT NOT NULL, begun_hooks TEXT NOT NULL DEFAULT '') STRICT, WITHOUT ROWID""",
+)
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_MIGRATION_1, _MIGRATION_2, _MIGRATION_3, _MIGRATION_4)
 VERSION = len(MIGRATIONS)
 
 

@@ -18,10 +18,10 @@ from hookonce.store.integrity.signature import signer_title, verify_document
 from hookonce.store.privacy.redact import LEVELS, Level, redact
 from hookonce.store.writer import Writer
 from hookonce.translation.pipeline import LineFault, Translation, TranslationPlan
+from hookonce.vocabulary.events import IMPORT_ORIGIN
 
 _BATCH_EVENTS = 500
 _EXPORT_KEYS = ("seq", "hash")  # what an export says of a row beside its record
-_IMPORT_ORIGIN = "import"
 _SIGNED_PREFIX = "signed by "
 
 
@@ -102,6 +102,6 @@ def _build_entry(document: Object, level: Level, signer: str | None) -> StoreEnt
 def _mark_import(event: Event, signer: str | None) -> Event:
     """Whoever looks at it later sees that no agent has sent us this, and who has signed it, by no word of its own."""
     origin = event.origin or Origin()
-    via = [name for name in origin.via if name != _IMPORT_ORIGIN and not name.startswith(_SIGNED_PREFIX)]
+    via = [name for name in origin.via if name != IMPORT_ORIGIN and not name.startswith(_SIGNED_PREFIX)]
     signature = [] if signer is None else [_SIGNED_PREFIX + signer]
-    return replace(event, origin=replace(origin, via=[*via, _IMPORT_ORIGIN, *signature]))
+    return replace(event, origin=replace(origin, via=[*via, IMPORT_ORIGIN, *signature]))

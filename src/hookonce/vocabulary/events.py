@@ -95,6 +95,8 @@ CANONICAL_EVENTS: tuple[CanonicalEvent, ...] = tuple(starmap(CanonicalEvent, _RO
 
 EVENTS: dict[str, CanonicalEvent] = {row.name: row for row in CANONICAL_EVENTS}
 
+DERIVED_EVENTS = frozenset(row.name for row in CANONICAL_EVENTS if row.group == "derived")  # which no agent tells
+
 FROM_OPENHOOK: dict[str, str] = {row.openhook: row.name for row in reversed(CANONICAL_EVENTS) if row.openhook}
 FROM_AGENT_HOOKS: dict[str, str] = {row.agent_hooks: row.name for row in reversed(CANONICAL_EVENTS) if row.agent_hooks}
 FROM_AMPLIFIER: dict[str, str] = {row.amplifier: row.name for row in reversed(CANONICAL_EVENTS) if row.amplifier}
@@ -124,6 +126,12 @@ OPT_IN_EVENTS: dict[str, str] = {
 }
 
 
+# What we know of a call beside its payload, in `data`, where there is such a thing: below how many hooks its agent
+# runs, and the directory of the call, where the agent names none.
+HOOK_DEPTH, CALLER_CWD = "hook_depth", "caller_cwd"
+CALLER_FIELDS = (HOOK_DEPTH, CALLER_CWD)
+
+
 def is_derived(event: Event) -> bool:
     """Whether hookonce derived the event itself."""
     return event.derived_from is not None and event.data.get("derived") is True
@@ -132,6 +140,14 @@ def is_derived(event: Event) -> bool:
 def is_redundant(event: Event) -> bool:
     """Whether the event says nothing new: derived by us, or told by its agent once more in other words."""
     return event.data.get("repeat") is True or is_derived(event)
+
+
+IMPORT_ORIGIN = "import"  # in `origin.via` of an event that no agent has sent us
+
+
+def is_imported(event: Event) -> bool:
+    """Whether the event was imported, and did not happen now."""
+    return event.origin is not None and IMPORT_ORIGIN in event.origin.via
 
 
 def same_event(first: Event, second: Event) -> bool:

@@ -45,11 +45,12 @@ DATA_FIELDS = _classify(
         error_context recoverable agent_name agent_type traceparent model_call_id finish_reason requested_tool
         context_usage context_limit previous_status source_type source_id deleted_session permission client
         agent_id provider reply part_type tool_name has_images previous_session op capability by delivers
-        endpoint priority delta_bytes parent key hashes
+        endpoint priority delta_bytes parent key hashes hook_depth
     """,
         "path": """
         transcript_path agent_transcript_path path old_cwd new_cwd worktree_path directory workspace_roots
         modified_files root_workspace spec_path artifact_directory files trigger_path parent_path env_file uri
+        caller_cwd
     """,
         "command": "patterns permission_suggestions",
         "identity": "user_id user_email",

@@ -11,7 +11,7 @@ from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.consent import find_parent_agent
 from hookonce.cli._ui.messages import print_json, print_result, warn
 from hookonce.errors import HookonceError
-from hookonce.inspect.summary import HookSource, event_subject, find_hook_source
+from hookonce.inspect.summary import HookSource, event_subject, find_hook_source, with_derived_runs
 from hookonce.manifest.discover import find_project
 from hookonce.model import HookRun, Stored
 from hookonce.store.spool.overlay import find_record, latest_records
@@ -55,10 +55,11 @@ def run(options: Namespace) -> None:
         record = (None if options.failures else _find_last(stored_records)) or failed_record
     if record is None:
         raise HookonceError("there is no such event" if options.id else _none_message(options))
+    full_record = with_derived_runs(record, find_record)
     if options.json:
-        print_json(record)
+        print_json(full_record)
         return
-    _print_record(record)
+    _print_record(full_record)
     if failed_record is not None and stored_records.index(failed_record) > stored_records.index(record):
         print(f"a hook has failed since then: hookonce why {failed_record.event.id}")
 

@@ -9,7 +9,7 @@ from msgspec import to_builtins
 
 from hookonce import __version__
 from hookonce.agents import config_of, load
-from hookonce.base import paths
+from hookonce.base import paths, settings
 from hookonce.cli._ui import config_changes
 from hookonce.cli._ui.messages import pluralize, print_json, warn
 from hookonce.cli._ui.tables import print_table
@@ -90,6 +90,8 @@ def _print_record_state(summary: store_status.StoreSummary, store_problem: str |
     waiting_note = f", {pluralize(summary.waiting, 'file')} of the spool to be taken up" if summary.waiting else ""
     size = f"{pluralize(summary.records, 'event')}, {summary.size / _BYTES_PER_MB:.1f} MB"
     print(summary.problem or f"the record: {size}{waiting_note}")
+    if not settings.load().record:
+        print("record = false: nothing is added to it, and no event is derived; hooks hear only what agents tell")
     write_problem = store_status.find_write_obstacle()
     if store_problem is not None and write_problem is None:
         state = f"the record cannot be written ({store_problem}); what agents tell waits in the spool"

@@ -10,7 +10,7 @@ from hookonce.base.invocation import CANONICAL_DIALECT
 from hookonce.formats import FORMATS
 from hookonce.manifest.schema import HANDLER_FIELDS, HOOK_FIELDS
 from hookonce.model import Problem
-from hookonce.vocabulary.events import EVENTS
+from hookonce.vocabulary.events import DERIVED_EVENTS, EVENTS
 from hookonce.vocabulary.names import AGENT_ALIASES, suggest_name
 
 _MANIFEST_KEYS = frozenset({"spec", "hooks"})
@@ -41,15 +41,15 @@ def _unknown_keys(node: Any, known_keys: Collection[str], path: str, owner: str)
 
 
 def event_problem(event: str) -> str | None:
-    """Why a hook for this event never runs, and what was probably meant; None if some agent may call it."""
+    """Why a hook for this event never runs, and what was probably meant; None if some agent may call it, or we do."""
     canonical_names = _canonical_by_native()
-    if event.startswith("vendor.") or event in canonical_names.values():
+    if event.startswith("vendor.") or event in canonical_names.values() or event in DERIVED_EVENTS:
         return None
     hint = ""
     if event in canonical_names:
         hint = f" (did you mean {canonical_names[event]}?)"
-    elif event not in EVENTS and (suggestion := suggest_name(event, canonical_names.values())):
-        hint = f" ({suggestion.removeprefix('; ')})"  # an event that we only derive is no slip
+    elif event not in EVENTS and (suggestion := suggest_name(event, {*canonical_names.values()} | DERIVED_EVENTS)):
+        hint = f" ({suggestion.removeprefix('; ')})"
     return f"no agent calls this event; the hook never runs{hint}"
 
 
@@ -65,7 +65,7 @@ def closed_problems(document: Any) -> Iterator[Problem]:
     for index, hook in enumerate(_hooks_of(document)):
         if type(hook) is not dict or hook.get("on_failure") != "closed":
             continue
-        if hook.get("event") in {*_canonical_by_native().values()} - _refusable_events():
+        if hook.get("event") in ({*_canonical_by_native().values()} | DERIVED_EVENTS) - _refusable_events():
             yield f"$.hooks[{index}].event", "no agent lets a hook refuse at this event, as closed has it"
         if hook.get("matcher") == []:
             yield f"$.hooks[{index}].matcher", "fits no tool, so that the hook can never refuse, as closed has it"

@@ -22,6 +22,7 @@ TABLE_FILE = "silent.bin"
 _PROJECT_HOOK_FILES = (".hookonce", ".openhook.json")
 _EVENT_NAME_KEYS = ("hook_event_name", "hookEventName", "agent_action_name", "hookName", "hook")
 _ENTRY_ARGC = 4  # arguments of an installed entry: agent, event, --via, scope; a wrapper has more
+_PARENT_VARIABLE = b"HOOKONCE_PARENT="  # of an agent below a hook, whose depth has to be found before it is gone
 _NS_PER_SECOND = 1_000_000_000
 
 
@@ -50,7 +51,7 @@ def find_row(
 ) -> "dict[str, Any] | None":
     """The table's row for a call, if no hook concerns it and no project around its folders has hooks; else None."""
     argv = os.fsdecode(fields[3]).split("\0")[:-1]
-    if len(argv) != _ENTRY_ARGC or argv[2] != "--via":
+    if len(argv) != _ENTRY_ARGC or argv[2] != "--via" or _PARENT_VARIABLE in fields[4]:
         return None
     row: dict[str, Any] | None = table["agents"].get(argv[0], {}).get(argv[1])
     if row is None:

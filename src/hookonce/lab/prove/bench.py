@@ -136,11 +136,11 @@ class Bench:
             finally:
                 if home is not None:
                     home.stop_daemon()
-            event_lines = _read_text(notes / "heard.jsonl").splitlines()
+            events = [load(line)["event"] for line in _read_text(notes / "heard.jsonl").splitlines()]
             return replace(
                 run,
                 requests=list(model.requests),
-                hook_events=[load(line)["event"] for line in event_lines],
+                hook_events=[event for event in events if "derived_from" not in event],  # what we derive proves nothing
                 killed_pids=list(map(load, _read_text(notes / "killed.jsonl").splitlines())),
                 mcp_calls=_read_text(scratch / "mcp.log").splitlines(),
             )

@@ -16,13 +16,14 @@ from hookonce.model import Event, Object, Record
 from hookonce.sessions.derive.calls import SESSION_ENDS
 from hookonce.sessions.derive.derived_record import derive_record
 from hookonce.sessions.derive.token_usage import Spending, total_usage
-from hookonce.vocabulary.events import TOOL_END_EVENTS
+from hookonce.vocabulary.events import CALLER_FIELDS, TOOL_END_EVENTS
 from hookonce.vocabulary.usage_sources import is_from_transcript
 
 BEGIN_EVENTS = frozenset({"before_prompt", "before_tool_execute", "before_model"})  # other work may come in late
 RESPONSE_EVENTS = frozenset({"after_model", "agent_response"})
 WORK_EVENTS = BEGIN_EVENTS | RESPONSE_EVENTS | TOOL_END_EVENTS | {"agent_stop", "subagent_start"}
 AgentPredicate = Callable[[str], bool]  # of the agent of that name
+_INHERITED_DATA = ("response", *CALLER_FIELDS)
 _START_GRACE_MS = 10_000  # in which a beginning may come in after what it began
 
 
@@ -116,8 +117,8 @@ def _derive_stop(turns: TurnState, event: Event) -> list[Record]:
 
 def _strip_event(event: Event) -> Event:
     """Only what a derived record takes over."""
-    response = event.data.get("response")
-    return replace(event, native=None, tool=None, prompt=None, data={} if response is None else {"response": response})
+    data = {name: event.data[name] for name in _INHERITED_DATA if event.data.get(name) is not None}
+    return replace(event, native=None, tool=None, prompt=None, data=data)
 
 
 IDLE_TIMEOUT_MS = 30 * 60 * 1000

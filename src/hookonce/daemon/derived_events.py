@@ -1,0 +1,149 @@
+"""Hooks of derived events in the daemon: takes events from the store's queue while idle, and asks hooks about them.
+
+Events of one session come one after the other, in their order; sessions do not wait for each other.
+"""
+
+import os
+from functools import partial
+from time import time
+
+from msgspec.structs import replace
+
+from hookonce.base import settings, times
+from hookonce.base.event_loop import EventLoop
+from hookonce.base.process_info import LongLivedRegistry
+from hookonce.daemon.store_writer import BackgroundStoreWriter
+from hookonce.daemon.task import CallTask
+from hookonce.dispatch import pause
+from hookonce.dispatch.derived_hooks import derived_hooks_task, select_derived_hooks, session_dir
+from hookonce.dispatch.dispatcher import hook_error_records
+from hookonce.dispatch.run import CallerContext
+from hookonce.dispatch.select import Selection
+from hookonce.handlers.environment import installed_environment
+from hookonce.model import Event, Object, Record
+from hookonce.secrets import log
+from hookonce.sessions.recorder import Recorder, SessionKey
+from hookonce.sessions.stored_records import redact_record
+from hookonce.store import database, hook_queue
+from hookonce.store.entry import build_entry
+from hookonce.store.hook_queue import QueuedEvent
+from hookonce.store.integrity.write_guard import guarded_transaction
+
+_BATCH_ROWS = 256  # events that are looked at together
+_MAX_TASKS = 8  # sessions whose hooks run at a time
+_MAX_AGE_S = 24 * 3600  # seconds after which nobody wants to hear of an event any more
+_OWN_VARIABLES = ("LANG",)  # what hooks get of our own environment beside that of the installation
+
+
+class DerivedEventHooks:
+    """Asks hooks about the derived events in the queue, each once."""
+
+    def __init__(self, loop: EventLoop, store_writer: BackgroundStoreWriter, registry: LongLivedRegistry) -> None:
+        """Nothing is asked before `schedule` is called."""
+        self._loop, self._store_writer, self._registry = loop, store_writer, registry
+        self._tasks: dict[SessionKey, CallTask[Record | None]] = {}
+        self._pending_records: dict[str, list[Record]] = {}  # records of runs, by the id of their event
+        self._is_scheduled, self._is_stopping, self._asked_count = False, False, 0
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether hooks run."""
+        return bool(self._tasks)
+
+    def status(self) -> Object:
+        """The part of the status report: events that hooks were asked about, and those about which they are now."""
+        return {"asked": self._asked_count, "under_way": len(self._tasks)}
+
+    def schedule(self) -> None:
+        """Look at the queue when idle."""
+        if not (self._is_scheduled or self._is_stopping):
+            self._is_scheduled = True
+            self._loop.call_idle(self._look)
+
+    def stop(self) -> None:
+        """Begin nothing more; what is in the queue waits for the next daemon."""
+        self._is_stopping = True
+
+    def _look(self) -> None:
+        self._is_scheduled = False
+        if not self._is_stopping and database.database_file().exists():  # who wants no record has none made
+            self._store_writer.run_with_recorder(self._take_events)
+
+    def _take_events(self, recorder: Recorder) -> None:
+        connection = recorder.writer.connection
+        items = hook_queue.load_queue(connection, _BATCH_ROWS)
+        if not items:
+            return
+        is_paused, unasked_ids = pause.is_paused(), list[str]()
+        for item in items:
+            if item.id in self._pending_records:
+                self._store_runs(item.id, recorder)
+            elif item.record is None or is_paused or _is_too_old(item):
+                unasked_ids.append(item.id)
+                _log_unasked(item, is_paused=is_paused)
+            elif not self._is_waiting(item.record.event) and not self._begin(item, item.record.event):
+                unasked_ids.append(item.id)
+        if unasked_ids:
+            with guarded_transaction(connection):
+                hook_queue.remove_events(connection, unasked_ids)
+            if len(items) == _BATCH_ROWS:
+                self.schedule()
+
+    def _is_waiting(self, event: Event) -> bool:
+        """Whether an event has to wait: for one before it in its session, or because so many are under way."""
+        return (event.agent, event.session) in self._tasks or len(self._tasks) >= _MAX_TASKS
+
+    def _begin(self, item: QueuedEvent, event: Event) -> bool:
+        """Begin to ask the hooks for an event; whether there is any."""
+        try:
+            selection = select_derived_hooks(event)
+        except Exception as problem:  # noqa: BLE001  whatever is wrong there is no reason to ask for ever
+            log.write(f"derived events: {event.type} {event.id}: {log.format_trace(problem)}")
+            return False
+        if not selection.hooks and not selection.gaps:
+            return False
+        key = event.agent, event.session
+        task = derived_hooks_task(
+            event, selection, self._caller(event), item.begun_digests, partial(self._note_start, item.id)
+        )
+        self._tasks[key] = call_task = CallTask(self._loop, task, partial(self._finish, key, event, selection))
+        self._loop.call_soon(call_task.resume)
+        return True
+
+    def _caller(self, event: Event) -> CallerContext:
+        own_variables = {name: os.environ[name] for name in _OWN_VARIABLES if name in os.environ}
+        environment = own_variables | installed_environment()
+        return CallerContext(environment=environment, cwd=session_dir(event), handler_registry=self._registry)
+
+    def _note_start(self, event_id: str, digest: str) -> bool:
+        """Note in the store that a hook begins; whether it may: once that is written it is never begun again."""
+        notes: list[bool] = []
+        self._store_writer.run_with_recorder(
+            lambda recorder: notes.append(hook_queue.note_start(recorder.writer.connection, event_id, digest))
+        )
+        return notes == [True]
+
+    def _finish(self, key: SessionKey, event: Event, selection: Selection, record: Record | None) -> None:
+        del self._tasks[key]
+        if record is not None:
+            self._asked_count += bool(selection.hooks)
+            self._pending_records[event.id] = [record, *hook_error_records(replace(record, event=event))]
+            self._store_writer.run_with_recorder(partial(self._store_runs, event.id))
+            self.schedule()
+
+    def _store_runs(self, event_id: str, recorder: Recorder) -> None:
+        """Store how the hooks of an event have run, and take it out of the queue, both or neither."""
+        records = self._pending_records[event_id] if settings.load().record else []
+        entries = [build_entry(redact_record(record)) for record in records]
+        recorder.append(entries, lambda connection: hook_queue.remove_events(connection, [event_id]))
+        del self._pending_records[event_id]
+
+
+def _is_too_old(item: QueuedEvent) -> bool:
+    return time() - (times.to_seconds(item.queued_at) or 0.0) > _MAX_AGE_S
+
+
+def _log_unasked(item: QueuedEvent, *, is_paused: bool) -> None:
+    if item.record is not None:
+        reason = "hooks are paused" if is_paused else "it has waited for a day"
+        log.write(f"derived events: no hook is asked about {item.record.event.type} {item.id}: {reason}")

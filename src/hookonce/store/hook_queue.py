@@ -1,0 +1,69 @@
+"""Queue of derived events that hooks have still to be asked about, in the database that has the events (ADR 0042).
+
+A row is inserted in the transaction of its event, so that neither is there without the other, and removed when the
+hooks were asked. Which of them have begun is noted before each one: none is begun twice, whoever dies in between.
+"""
+
+from collections.abc import Iterable
+from sqlite3 import Connection
+
+from msgspec import Struct
+
+from hookonce.model import Stored
+from hookonce.store.entry import decode_entry
+from hookonce.store.integrity.write_guard import guarded_transaction
+
+MAX_QUEUE_ROWS = 4096  # events; of more, the oldest go, for nobody has asked for so long
+_SELECT_NEXT = """SELECT hook_queue.id, queued_at, begun_hooks, CASE erased WHEN 0 THEN body END FROM hook_queue
+    LEFT JOIN events ON events.id = hook_queue.id ORDER BY seq LIMIT ?"""
+_DELETE_OLDEST = """DELETE FROM hook_queue WHERE id IN (
+    SELECT id FROM hook_queue ORDER BY queued_at DESC, id LIMIT -1 OFFSET ?)"""
+
+
+class QueuedEvent(Struct, frozen=True, kw_only=True):
+    """A derived event in the queue, and the digests of its hooks that have begun; no record if that is gone."""
+
+    id: str
+    queued_at: str
+    begun_digests: frozenset[str]
+    record: Stored | None
+
+
+def enqueue_events(connection: Connection, event_ids: Iterable[str], queued_at: str) -> None:
+    """Queue events in the transaction that is under way."""
+    rows = [(event_id, queued_at) for event_id in event_ids]
+    connection.executemany("INSERT INTO hook_queue (id, queued_at) VALUES (?, ?) ON CONFLICT (id) DO NOTHING", rows)
+
+
+def trim_queue(connection: Connection) -> int:
+    """Remove the oldest rows of a queue that is too long, in the transaction that is under way; how many."""
+    return connection.execute(_DELETE_OLDEST, (MAX_QUEUE_ROWS,)).rowcount
+
+
+def load_queue(connection: Connection, max_rows: int) -> list[QueuedEvent]:
+    """The first events of the queue in the order of their arrival."""
+    return [
+        QueuedEvent(
+            id=event_id, queued_at=queued_at, begun_digests=frozenset(digests.split()), record=_decode_record(body)
+        )
+        for event_id, queued_at, digests, body in connection.execute(_SELECT_NEXT, (max_rows,))
+    ]
+
+
+def _decode_record(body: bytes | None) -> Stored | None:
+    try:
+        return None if body is None else decode_entry(body).record
+    except ValueError:
+        return None
+
+
+def note_start(connection: Connection, event_id: str, digest: str) -> bool:
+    """Note that a hook begins; whether the event is still in the queue, so that it may."""
+    with guarded_transaction(connection):
+        statement = "UPDATE hook_queue SET begun_hooks = begun_hooks || ? || char(10) WHERE id = ?"
+        return connection.execute(statement, (digest, event_id)).rowcount == 1
+
+
+def remove_events(connection: Connection, event_ids: Iterable[str]) -> None:
+    """Remove events about which hooks were asked, or none is to be, in the transaction that is under way."""
+    connection.executemany("DELETE FROM hook_queue WHERE id = ?", [(event_id,) for event_id in event_ids])

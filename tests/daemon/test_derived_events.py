@@ -1,0 +1,472 @@
+"""Hooks and observers hear of derived events: once each, in the project of the session, whoever dies in between."""
+
+import json
+import os
+import signal
+
+import pytest
+from msgspec.structs import replace
+
+from hookonce.base import ids, times
+from hookonce.base.process_info import LongLivedRegistry
+from hookonce.base.runtime_dir import find_runtime_dir
+from hookonce.daemon.dedup_cache import DedupCache
+from hookonce.daemon.derived_events import DerivedEventHooks
+from hookonce.dispatch import dispatcher, pause
+from hookonce.dispatch.context import CallContext
+from hookonce.dispatch.derived_hooks import HOOK_RUNS_EVENT
+from hookonce.handlers.operation import run_blocking
+from hookonce.inspect.store_access import ingest_spool
+from hookonce.model import Origin, Record, Result
+from hookonce.sessions.derive.turns import IDLE_TIMEOUT_MS
+from hookonce.sessions.stored_records import redact_record
+from hookonce.store import hook_queue
+from hookonce.store.entry import build_entry
+from hookonce.store.spool import files, overlay
+from hookonce.trust.consent import list_proposals, trust_proposals
+from tests.cli.command import run
+from tests.handlers.processes import eventually
+from tests.sessions.session_clock import SessionHarness
+from tests.shared import ROOT
+
+HALF_AN_HOUR = IDLE_TIMEOUT_MS / 1000
+SEQUENCES = {
+    "windsurf": ["pre_user_prompt", "pre_run_command", "post_run_command", "post_cascade_response"],
+    "amp": ["session.start", "agent.start", "tool.call-shell", "tool.result-done", "agent.end"],
+    "antigravity": ["PreInvocation", "PreToolUse-shell", "PostToolUse", "PostInvocation", "Stop"],
+    "kiro": ["SessionStart", "UserPromptSubmit", "PreToolUse-write", "PostToolUse-write", "Stop"],
+    "vs-code-copilot": ["SessionStart", "UserPromptSubmit", "PreToolUse-terminal", "PostToolUse", "Stop"],
+}
+
+
+class Listening(SessionHarness):
+    """A daemon's sessions with hooks that write down what they hear, and a project with an observer."""
+
+    def __init__(self, home):
+        self.home, self.project = home, home / "project"
+        self.project.mkdir()
+        super().__init__()
+
+    def begin(self):
+        super().begin()
+        self.derived = DerivedEventHooks(self.loop, self.store_writer, LongLivedRegistry(find_runtime_dir()))
+        self.store_writer.connect_sessions(on_stored=self.reaper.handle_stored, on_queued=self.derived.schedule)
+        self.dedup = DedupCache()
+
+    def hooks(self, *hooks):
+        """Let these be the user's hooks: event and command, by default one that writes down what it hears."""
+        place = self.home / ".config" / "hookonce"
+        place.mkdir(parents=True, exist_ok=True)
+        found = [
+            {"name": f"h{number}", "handler": {"type": "command", "command": self.writes()}} | hook
+            for number, hook in enumerate(hooks)
+        ]
+        (place / "hooks.json").write_text(json.dumps({"spec": "hooks/1.0", "hooks": found}), encoding="utf-8")
+
+    def writes(self, name="heard"):
+        """A command that appends its input to a file, in one piece."""
+        return f"read -r line; printf '%s\\n' \"$line\" >>{self.home}/{name}"
+
+    def observe(self, *events, trusted=True):
+        """Let the project have an observer of these types, by default of all."""
+        observer = {"command": self.writes()} | ({"events": list(events)} if events else {})
+        (self.project / ".openhook.json").write_text(
+            json.dumps({"openhook": "0.1", "hooks": [observer]}), encoding="utf-8"
+        )
+        if trusted:
+            trust_proposals(self.project, list_proposals(self.project))
+
+    def heard(self, name="heard", **wanted):
+        file = self.home / name
+        found = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] if file.exists() else []
+        return [one for one in found if all(one.get(key) == value for key, value in wanted.items())]
+
+    def settle(self):
+        super().settle()
+        assert eventually(
+            lambda: (self.loop.run_once(0.005), not self.derived.is_busy and not self.loop.has_pending)[1]
+        )
+
+    def hears(self, count, name="heard", **wanted):
+        """So many were heard, and no more: detached hooks take a moment."""
+        return eventually(lambda: len(self.heard(name, **wanted)) >= count) and len(self.heard(name, **wanted)) == count
+
+    def play(self, agent, *names, by=None):
+        """Payloads of an agent, asked about as its client does; they belong to one session in our project."""
+        for name in names:
+            golden = json.loads((ROOT / "tests" / "golden" / agent / f"{name}.json").read_text(encoding="utf-8"))
+            text = json.dumps(golden["payload"]).replace(golden["expect"]["session"], "s")
+            text = text.replace(golden["expect"].get("cwd", "/nowhere"), str(self.project))
+            self.call(
+                [agent, golden.get("event") or name.partition("-")[0], "--via", f"{agent}/user"], text.encode(), by
+            )
+
+    def call(self, words, raw, by=None, environment=None):
+        """A call as the daemon answers it."""
+        call_id = ids.new_id()
+        context = CallContext(
+            environment=environment or {},
+            cwd=str(self.project),
+            pid=os.getpid(),
+            spool=self.journal,
+            dedup_store=self.dedup,
+            claim=lambda _: True,
+        )
+        if by is not None:
+            self.reaper.record_caller(call_id.encode(), by.told)
+        run_blocking(dispatcher.answer_incoming(dispatcher.receive_call(words, raw, context, call_id)))
+        self.settle()
+
+    def queue(self):
+        rows = []
+        self.store_writer.run_with_recorder(
+            lambda recorder: rows.extend(hook_queue.load_queue(recorder.writer.connection, 99))
+        )
+        return [row.record and row.record.event.type for row in rows]
+
+    def runs(self):
+        """The records of hook runs that follow derived events."""
+        return [record for record in overlay.latest_records() if record.event.type == HOOK_RUNS_EVENT]
+
+
+@pytest.fixture
+def daemon(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr("hookonce.daemon.store_writer._QUIET_PERIOD_S", 0.0)
+    found = Listening(tmp_path)
+    yield found
+    found.close()
+
+
+# Ends
+
+
+@pytest.mark.covers("OH-17")
+@pytest.mark.parametrize("agent_name", SEQUENCES)
+@pytest.mark.parametrize("way", ["gone", "idle"])
+def test_an_observer_of_everything_hears_one_end_of_each_session(daemon, agent, agent_name, way):
+    """
+    Of agents that tell none; also when a session goes on after it, which is another start and another end.
+    """
+    daemon.observe()
+    daemon.play(agent_name, *SEQUENCES[agent_name], by=agent if way == "gone" else None)
+    before = daemon.heard(type="session.end")
+    if way == "gone":
+        agent.end()
+    for _ in range(3):
+        daemon.wait(HALF_AN_HOUR if way == "idle" else 0)
+
+    assert [] == before
+    assert daemon.hears(1, type="session.end")
+    assert daemon.hears(1, type="session.start")
+    (end,) = daemon.heard(type="session.end")
+    assert (agent_name, "s", f"file://{daemon.project}") == (end["source"], end["session_id"], end["context"])
+    assert end["extensions"]["dev.hookonce"]["derived_from"]
+    assert [] == daemon.queue()
+
+
+def test_a_session_that_goes_on_after_its_end_begins_and_ends_once_more(daemon):
+    daemon.observe("session.start", "session.end")
+    for _ in range(2):
+        daemon.play("windsurf", "pre_user_prompt", "post_cascade_response")
+        daemon.wait(HALF_AN_HOUR)
+
+    assert daemon.hears(4)
+    assert daemon.hears(2, type="session.end")
+
+
+# Once
+
+
+def killed(work):
+    """Whether a copy of us was killed while it did something."""
+    child = os.fork()
+    if not child:
+        try:
+            work()
+        finally:
+            os._exit(1)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+
+
+def die(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_daemon_that_is_killed_after_the_record_leaves_the_event_to_the_next_one(daemon):
+    """
+    The end was stored, nobody was told: the next daemon tells it, and the one after that does not.
+    """
+    daemon.observe("session.end")
+    daemon.play("windsurf", *SEQUENCES["windsurf"])
+
+    def live_on():
+        daemon.store_writer.connect_sessions(on_stored=daemon.reaper.handle_stored, on_queued=die)
+        daemon.wait(HALF_AN_HOUR)
+
+    daemon.store_writer._close_recorder()
+    assert killed(live_on)
+    before = daemon.heard()
+    for _ in range(2):
+        daemon.begin()
+        daemon.derived.schedule()
+        daemon.settle()
+
+    assert [] == before
+    assert daemon.hears(1, type="session.end")
+    assert 1 == len(daemon.runs())
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_a_daemon_that_is_killed_between_hooks_leaves_the_others_to_the_next_one(daemon, monkeypatch, number):
+    """
+    None is begun twice: of one that had begun nobody knows how it ended, and the record says so.
+    """
+    daemon.hooks(
+        *[
+            {"event": "retry_triggered", "handler": {"type": "command", "command": daemon.writes(f"h{n}")}}
+            for n in range(3)
+        ]
+    )
+    calls = []
+
+    def live_on():
+        usual = hook_queue.note_start
+
+        def note(*words):
+            calls.append(words)
+            found = usual(*words)
+            return die() if len(calls) == number else found
+
+        monkeypatch.setattr(hook_queue, "note_start", note)
+        fail_twice(daemon)
+
+    daemon.store_writer._close_recorder()
+    assert killed(live_on)
+    daemon.begin()
+    daemon.derived.schedule()
+    daemon.settle()
+
+    assert [n != number - 1 for n in range(3)] == [len(daemon.heard(f"h{n}")) == 1 for n in range(3)]
+    (record,) = daemon.runs()
+    assert [f"h{n}" for n in range(3)] == [run.hook for run in record.runs]
+    assert ["whoever ran it was killed"] * number == [run.failure for run in record.runs if run.failure]
+
+
+def fail_twice(daemon):
+    """A call that fails and is made again."""
+    for _ in range(2):
+        daemon.tell("before_tool_execute", tool="shell", given={"command": "make"}, cwd=str(daemon.project))
+        failed = daemon.event("after_tool_execute", tool="shell", given={"command": "make"}, cwd=str(daemon.project))
+        daemon.journal.append(redact_record(Record(event=with_result(failed, exit_code=1, ok=False))))
+        daemon.settle()
+
+
+def with_result(event, **fields):
+    return replace(event, tool=replace(event.tool, result=Result(**fields)))
+
+
+def test_what_a_command_has_ingested_is_told_when_a_daemon_is_there(daemon):
+    """
+    Nobody was there when the calls were made, and nobody when they were stored.
+    """
+    daemon.observe("session.start")
+    for kind in ("before_prompt", "agent_stop"):
+        files.append(redact_record(Record(event=daemon.event(kind, cwd=str(daemon.project)))))
+    ingest_spool(print)
+    ingest_spool(print)
+    before = daemon.queue()
+    for _ in range(2):
+        daemon.derived.schedule()
+        daemon.settle()
+
+    assert ["session_start"] == before
+    assert daemon.hears(1, type="session.start")
+
+
+def test_events_that_were_imported_are_not_told(daemon):
+    """
+    Nor is the end of a session that somebody else has recorded.
+    """
+    daemon.hooks({"event": "session_start"}, {"event": "session_end"})
+    event = daemon.event("before_prompt", origin=Origin(via=["import"]))
+    daemon.store_writer.run_with_recorder(
+        lambda recorder: recorder.record([build_entry(redact_record(Record(event=event)))])
+    )
+    daemon.wait(HALF_AN_HOUR)
+
+    assert ([], []) == (daemon.queue(), daemon.heard())
+
+
+def test_events_that_a_transcript_tells_of_before_we_were_there_are_not_told(daemon):
+    """
+    A failed call of the model is read in files alone; one that failed since the session began here is told.
+    """
+    daemon.hooks({"event": "model_failed"})
+    daemon.tell("before_prompt", cwd=str(daemon.project))
+    for moment in ("2026-01-01T00:00:00Z", times.from_seconds(daemon.clock() + 1)):
+        event = daemon.event("model_failed", cwd=str(daemon.project), time=moment, origin=Origin(via=["transcript"]))
+        daemon.store_writer.run_with_recorder(
+            lambda recorder, event=event: recorder.record([build_entry(redact_record(Record(event=event)))])
+        )
+    daemon.settle()
+
+    assert daemon.hears(1, type="model_failed")
+    assert "2026-01-01T00:00:00Z" != daemon.heard()[0]["time"]
+
+
+# As for a call
+
+
+def test_nobody_waits_for_the_answer(daemon):
+    """
+    A refusal is named in the record of the runs and in the log; a failure is an event of its own.
+    """
+    daemon.hooks(
+        {
+            "event": "retry_triggered",
+            "blocking": True,
+            "handler": {"type": "command", "command": "echo no >&2; exit 2"},
+        },
+        {"event": "retry_triggered", "handler": {"type": "command", "command": "exit 7"}},
+    )
+    fail_twice(daemon)
+    (record,) = daemon.runs()
+    derived = daemon.kinds("retry_triggered")[0]
+    (error,) = daemon.kinds("error_occurred")
+
+    assert [("h0", 2, "deny"), ("h1", 7, None)] == [(run.hook, run.exit, run.outcome) for run in record.runs]
+    assert (derived.id, derived.session) == (record.event.derived_from, record.event.session)
+    assert ["derived"] == [gap.capability for gap in record.gaps]
+    assert (derived.id, "retry_triggered", "h1") == (error.derived_from, error.data["origin_event"], error.data["hook"])
+    assert "gave deny to retry_triggered" in (daemon.home / ".local/share/hookonce/hookonce.log").read_text(
+        encoding="utf-8"
+    )
+
+
+def test_why_and_show_tell_which_hooks_were_asked(daemon):
+    daemon.hooks({"event": "retry_triggered", "name": "bell"})
+    fail_twice(daemon)
+    derived = daemon.kinds("retry_triggered")[0]
+    why = run("why", derived.id, HOME=str(daemon.home)).out
+    whole = json.loads(run("why", derived.id, "--json", HOME=str(daemon.home)).out)
+    shown = run("show", "s", HOME=str(daemon.home)).out
+    told = [json.loads(line) for line in run("events", "--json", HOME=str(daemon.home)).out.splitlines()]
+
+    assert "bell (user): no opinion, exit code 0" in why
+    assert ["bell"] == [one["hook"] for one in whole["runs"]]
+    assert "hooks of retry_triggered: bell (exit code 0)" in shown
+    assert [derived.id] == [one["event"]["derived_from"] for one in told if one.get("runs")]
+
+
+def test_a_project_that_nobody_trusts_hears_nothing(daemon):
+    daemon.observe("session.start", trusted=False)
+    daemon.play("windsurf", "pre_user_prompt")
+
+    assert [] == daemon.heard()
+    assert [["trust"]] == [[gap.capability for gap in record.gaps] for record in daemon.runs()]
+
+
+def test_in_a_pause_nobody_is_asked_and_nothing_is_left_for_later(daemon):
+    daemon.hooks({"event": "session_start"})
+    pause.pause(60)
+    daemon.play("windsurf", "pre_user_prompt")
+    daemon.tell("before_prompt", session="t")
+    pause.resume()
+    daemon.derived.schedule()
+    daemon.settle()
+
+    assert ([], []) == (daemon.heard(), daemon.queue())
+
+
+def test_the_environment_is_that_of_the_installation(daemon, monkeypatch):
+    """
+    And the directory that of the session; nothing of whoever called or started us.
+    """
+    monkeypatch.setenv("SECRET_OF_A_CALLER", "x")
+    monkeypatch.setenv("PATH", f"/nowhere:{os.environ['PATH']}")
+    command = f"env >{daemon.home}/env; pwd >{daemon.home}/cwd"
+    daemon.hooks({"event": "session_start", "handler": {"type": "command", "command": command}})
+    daemon.tell("before_prompt", cwd=str(daemon.project))
+    found = dict(line.partition("=")[::2] for line in (daemon.home / "env").read_text(encoding="utf-8").splitlines())
+
+    assert (str(daemon.home), "1") == (found["HOME"], found["HOOKONCE_DEPTH"])
+    assert "SECRET_OF_A_CALLER" not in found
+    assert "/nowhere" not in found["PATH"]
+    assert f"{daemon.project}\n" == (daemon.home / "cwd").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("depth", "asked"), [(0, True), (2, True), (3, False)])
+def test_a_session_below_hooks_keeps_its_depth(daemon, depth, asked):
+    """
+    An end that starts an agent whose end starts an agent comes to an end.
+    """
+    daemon.hooks(
+        {
+            "event": "session_start",
+            "handler": {"type": "command", "command": f"echo $HOOKONCE_DEPTH >>{daemon.home}/depth"},
+        }
+    )
+    registry = LongLivedRegistry(find_runtime_dir())
+    environment = {"HOOKONCE_PARENT": registry.register_handlers(depth)} if depth else {}
+    parent = os.fork()
+    if not parent:  # an agent below a handler of ours
+        try:
+            daemon.store_writer._close_recorder()
+            raw = (ROOT / "tests/golden/windsurf/pre_user_prompt.json").read_text(encoding="utf-8")
+            daemon.call(
+                ["windsurf", "pre_user_prompt"],
+                json.dumps(json.loads(raw)["payload"]).encode(),
+                environment=environment,
+            )
+        finally:
+            os._exit(0)
+    os.waitpid(parent, 0)
+    found = daemon.home / "depth"
+
+    assert asked == found.exists()
+    assert not asked or f"{depth + 1}\n" == found.read_text(encoding="utf-8")
+
+
+def test_no_hook_costs_nothing_that_stays(daemon):
+    """
+    What no hook is there for is taken out of the queue, and leaves no record behind.
+    """
+    daemon.play("windsurf", *SEQUENCES["windsurf"])
+    daemon.wait(HALF_AN_HOUR)
+
+    assert ([], []) == (daemon.queue(), daemon.runs())
+    assert [("session_end", "idle_timeout")] == daemon.ends("s")
+
+
+def test_hooks_hear_of_loops_policies_and_context(daemon):
+    """
+    With what each is derived from; a hook for another event hears nothing.
+    """
+    daemon.hooks(*({"event": kind} for kind in ("retry_loop_detected", "policy_blocked", "plan_end")))
+    for _ in range(4):
+        daemon.tell(
+            "before_tool_execute", tool="shell", given={"command": "make"}, outcome="deny", cwd=str(daemon.project)
+        )
+
+    assert daemon.hears(4, type="policy_blocked")
+    assert daemon.hears(1, type="retry_loop_detected")
+    assert 5 == len({one["derived_from"] + one["type"] for one in daemon.heard()})
+
+
+def test_events_that_wait_for_a_day_or_for_too_many_are_dropped_aloud(daemon, monkeypatch):
+    monkeypatch.setattr(hook_queue, "MAX_QUEUE_ROWS", 2)
+    daemon.hooks({"event": "session_start"})
+    daemon.derived.stop()
+    for session in "abcd":
+        daemon.tell("before_prompt", session=session)
+    waiting = daemon.queue()
+    daemon.begin()
+    daemon.tell("before_prompt", session="e")
+    daemon.derived.schedule()
+    daemon.settle()
+    log = (daemon.home / ".local/share/hookonce/hookonce.log").read_text(encoding="utf-8")
+
+    assert 4 == len(waiting)
+    assert daemon.hears(2, type="session_start")
+    assert "no hook was asked about 3 derived events" in log
