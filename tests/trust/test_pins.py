@@ -18,6 +18,7 @@ from hookonce.dispatch.dispatcher import answer_call
 from hookonce.errors import HookonceError
 from hookonce.manifest.load import parse_hook
 from hookonce.model import Manifest
+from hookonce.trust import pin_store
 from hookonce.trust.consent import list_proposals, trust_proposals
 from hookonce.trust.pin_store import (
     PinMismatch,
@@ -118,13 +119,14 @@ def test_a_project_that_is_trusted_runs_from_read_only_copies_in_its_own_place(p
     assert 0o555 == stat.S_IMODE(Path(script).stat().st_mode)
 
 
-@pytest.mark.parametrize("name", ["guard.sh", ".hookonce/hooks.json", "lib.sh"])
+@pytest.mark.parametrize("name", ["guard.sh", ".hookonce/hooks.json", ".hookonce/policy.json", "lib.sh"])
 @pytest.mark.covers("HIF-107")
 def test_after_a_change_of_any_pinned_file_nothing_of_it_runs(project, name):
     """
-    The script, the manifest, or a file that the manifest lists; and put back as it was, it is trusted again.
+    The script, the manifest, the policy, or a file that the manifest lists; and put back as it was, it is trusted again.
     """
     project.put("lib.sh", "# nothing\n")
+    project.put(".hookonce/policy.json", "{}\n")
     project.write(command("./guard.sh", blocking=True, files=["lib.sh"]))
     project.trust()
     assert project.denies()
@@ -455,7 +457,19 @@ def test_a_repository_that_claims_to_be_another_one_shares_nothing(project, tmp_
             put(evil / ".git", f"gitdir: {git_folder}/worktrees/x\n")
 
     assert trust_root_of(project.folder) != trust_root_of(evil)
-    assert trust_root_of(evil).startswith(str(evil))
+    assert str(evil / "fake" if claim == "a forged worktree" else evil) == trust_root_of(evil)
+
+
+def test_a_folder_whose_inode_was_used_before_is_no_project_that_was_moved(tmp_path):
+    """
+    Numbers are given again; device, number and generation together are one folder.
+    """
+    status, generation = tmp_path.stat(), pin_store._generation_of(str(tmp_path))
+    roots = [(generation, "this one"), (generation + 1, "one that is gone")]
+
+    index = pin_store._GuardIndex([], {}, {(status.st_dev, status.st_ino): roots})
+
+    assert ["this one"] == pin_store._roots_by_inode(str(tmp_path), index)
 
 
 @pytest.mark.parametrize("name", ["GIT_DIR", "GIT_COMMON_DIR", "GIT_WORK_TREE", "HOOKONCE_TRUST", "HOOKONCE_HOOK_DIR", "XDG_DATA_HOME", "AGENT_HOOKS_LOG", "PYTHONPATH", "PYTHONSTARTUP", "PWD"])

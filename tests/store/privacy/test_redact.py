@@ -47,6 +47,31 @@ def test_full_keeps_everything_but_secrets():
             assert record.event == stored.event
 
 
+@pytest.mark.parametrize("wrong", [{"hash": "some text"}, {"hash": "sha256:some text"}, {"length": "some text"}, {"lines": ["some text"]}])
+def test_what_only_has_the_keys_of_a_digest_is_none(wrong):
+    """
+    A text in its place is left out like any other; a real digest stays as it is.
+    """
+    real = {"hash": "sha256:" + "0" * 64, "length": 3, "lines": 1}
+    result = Result(ok=True, output=real | wrong)
+
+    assert "some text" not in str(to_builtins(kept("minimal", data={"response": real | wrong}, tool=written(result=result))))
+    assert real == kept("minimal", data={"response": real}).event.data["response"]
+
+
+@pytest.mark.parametrize("value", ["blue", 5, None, {"more": "blue"}, ["blue"]])
+def test_a_key_that_is_a_sentence_is_a_text(value):
+    """
+    Such as a question above its answer, whatever that is; the name of a field stays.
+    """
+    question = "Which colour do you like best?"
+    fields = {question: value, "colour_name": value}
+
+    for record in (kept("minimal", data=fields), kept("minimal", tool=Tool(name="ask", native="ask", input={"answers": fields} | fields))):
+        assert "Which" not in str(to_builtins(record))
+        assert "colour_name" in str(to_builtins(record))
+
+
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("place", ["data", "tool"])
 def test_a_secret_that_is_a_key_is_in_no_gap(level, place):
