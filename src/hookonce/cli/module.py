@@ -17,6 +17,7 @@ from hookonce.cli._ui.tables import print_table
 from hookonce.errors import HookonceError, UsageError
 from hookonce.model import Object
 from hookonce.modules.protocol.descriptor import Descriptor, mount_problems
+from hookonce.modules.protocol.messages import DEFAULT_TIMEOUT_S, HEALTH_TIMEOUT_S
 from hookonce.vocabulary.names import suggest_name
 
 if TYPE_CHECKING:
@@ -150,7 +151,8 @@ def _over_transport(descriptor: Descriptor, transport: str | None) -> AbstractCo
     if transport in {None, descriptor.transport.type}:
         return nullcontext(descriptor)
     if transport == "stdio":
-        raise UsageError(f"{descriptor.name} listens over HTTP, as its descriptor says; it is no program on stdio")
+        own = {"http": "listens over HTTP", "mcp": "speaks MCP"}[descriptor.transport.type]
+        raise UsageError(f"{descriptor.name} {own}, as its descriptor says; it is no module on stdio")
     from hookonce.modules.server.http_server import expose_over_http
 
     return expose_over_http(descriptor)
@@ -250,7 +252,8 @@ def _module_row(path: Path, descriptor: object, *, ask_health: bool) -> Object:
         row["state"] = "; ".join(f"{path} {message}" for path, message in problems)
     elif ask_health:
         with closing(connect(descriptor)) as link:
-            error = health(link).error
+            is_mcp = descriptor.transport.type == "mcp"  # such servers are known to take their time to start
+            error = health(link, DEFAULT_TIMEOUT_S if is_mcp else HEALTH_TIMEOUT_S).error
         row["state"] = "well" if error is None else f"{error.code}: {error.message}"
     return row
 
@@ -292,7 +295,7 @@ def _run_serve(options: Namespace) -> int:
 
 
 def _serve_other_module(options: Namespace) -> int:
-    """Somebody else's module, which speaks stdio, for those who speak HTTP."""
+    """Somebody else's module, which speaks stdio or MCP, for those who speak HTTP."""
     from hookonce.modules.server.authoring import read_token
     from hookonce.modules.server.http_server import serve_over_http
 

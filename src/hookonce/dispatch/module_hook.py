@@ -51,6 +51,8 @@ def load_reachable_module(handler: Handler, folder: Path, scope: Scope) -> Descr
     if problems := mount_problems(descriptor):
         problem_text = "; ".join(f"{path} {message}" for path, message in problems)
         raise HookonceError(f"the module {descriptor.name} cannot be reached: {problem_text}")
+    if descriptor.transport.type == "mcp":
+        raise HookonceError(f"{descriptor.name} is an MCP server, which hears of no events; let a command ask it")
     return descriptor
 
 

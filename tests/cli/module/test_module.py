@@ -11,6 +11,7 @@ import pytest
 
 from tests.cli.command import PAYLOAD, run
 from tests.handlers.processes import running
+from tests.modules import mcp_fake
 from tests.modules.conformance.test_suite import PROGRAM
 from tests.shared import ROOT
 
@@ -189,6 +190,30 @@ def test_health_and_describe_of_our_example_can_be_invoked(home):
     assert [{"ok": True, "result": {"status": "ok"}}] == module(home, "invoke", example, "health", "--allow", "exec.spawn").documents()
     described = module(home, "invoke", example, "describe", "--allow", "exec.spawn").documents()[0]
     assert (True, "machine") == (described["ok"], described["result"]["name"])
+
+
+@pytest.mark.covers("AMP-13", "AMP-28", "AMP-29")
+def test_an_mcp_server_is_listed_called_behind_the_gate_tried_and_offered(home):
+    transport = {"type": "mcp", "command": [sys.executable, "-I", "-S", mcp_fake.__file__]}
+    document = {"name": "fake", "kind": "tool", "transport": transport, "capabilities": ["net.fetch"]}
+    (home / ".config/hookonce/modules/fake.json").write_text(json.dumps(document))
+    rows = {row["module"]: row for row in module(home, "list", "--health", "--json").documents()}
+    assert ("mcp", "well") == (rows["fake"]["transport"], rows["fake"]["state"])
+    denied = module(home, "invoke", "fake", "echo", '{"text": "hi"}')
+    assert (1, "forbidden") == (denied.code, denied.documents()[0]["error"]["code"])
+    ran = module(home, "invoke", "fake", "echo", '{"text": "hi"}', "--allow", "net.fetch")
+    assert (0, [{"ok": True, "result": "echo: hi"}]) == (ran.code, ran.documents())
+    failed = module(home, "invoke", "fake", "fail", "--allow", "net.fetch")
+    assert (1, "tool_error") == (failed.code, failed.documents()[0]["error"]["code"])
+    log = [json.loads(line) for line in (home / ".local/share/hookonce/kernel.jsonl").read_text().splitlines()]
+    told = [(one["event"], one["status"], one["data"]["op"]) for one in log]
+    assert [("policy:decision", "denied", "echo"), ("module:invoke", "error", "echo")] == told[:2]
+    assert [("module:invoke", "ok", "echo"), ("policy:decision", "granted", "fail"), ("module:invoke", "error", "fail")] == told[3:]
+    for words in (("--case", "timeout", "--case", "crash", "--case", "garbage"), ("--transport", "http", "--case", "invoke")):
+        checked = module(home, "check", "fake", "--op", "echo", *words)
+        assert (0, True) == (checked.code, "keeps to the protocol" in checked.out), checked.out
+    wrong = module(home, "check", "fake", "--transport", "stdio")
+    assert (64, True) == (wrong.code, "fake speaks MCP, as its descriptor says" in wrong.err)
 
 
 @pytest.mark.covers("AMP-28", "AMP-33")

@@ -16,8 +16,8 @@ from hookonce.formats.schema import load_schema
 from hookonce.modules.host.client import connect
 from hookonce.modules.protocol.descriptor import (
     MODULE_KINDS,
-    TRANSPORTS,
     V1_MODULE_KINDS,
+    V1_TRANSPORTS,
     DescriptorError,
     descriptor_document,
     find_problems,
@@ -110,7 +110,7 @@ def test_kinds_of_both_generations_are_known_and_strict_is_version_one():
     The six kinds are those of the specification; a later one is a warning, strictly a problem.
     """
     assert list(V1_MODULE_KINDS) == theirs()["properties"]["kind"]["enum"]
-    assert list(TRANSPORTS) == theirs()["properties"]["transport"]["properties"]["type"]["enum"]
+    assert list(V1_TRANSPORTS) == theirs()["properties"]["transport"]["properties"]["type"]["enum"]
     for kind in MODULE_KINDS:
         problems, warnings = find_problems(GOOD | {"kind": kind})
         assert [] == problems
@@ -127,6 +127,10 @@ def test_kinds_of_both_generations_are_known_and_strict_is_version_one():
         ({"type": "stdio", "command": [""]}, "$.transport.command"),
         ({"type": "http"}, "$.transport.url"),
         ({"type": "http", "url": "http://example.com"}, "$.transport.url"),
+        ({"type": "mcp"}, "$.transport.url"),
+        ({"type": "mcp", "command": [""]}, "$.transport.command"),
+        ({"type": "mcp", "url": "http://example.com"}, "$.transport.url"),
+        ({"type": "mcp", "command": ["hello"], "url": "https://example.com"}, "$.transport.url"),
     ],
 )
 def test_what_is_missing_to_reach_a_module_is_an_error_when_it_is_mounted(transport, path):
@@ -141,6 +145,24 @@ def test_what_is_missing_to_reach_a_module_is_an_error_when_it_is_mounted(transp
     with pytest.raises(Fault) as caught:
         connect(found)
     assert caught.value.error.details["problems"][0][0] == path
+
+
+@pytest.mark.covers("AMP-13")
+@pytest.mark.parametrize("reached", [{"command": ["hello"]}, {"url": "https://example.com/mcp", "token_env": "TOKEN"}])
+def test_an_mcp_server_has_a_descriptor_which_is_not_of_version_one(reached):
+    document = GOOD | {"transport": {"type": "mcp"} | reached}
+    assert ([], ["$.transport.type"]) == (paths(document), [path for path, _ in find_problems(document)[1]])
+    assert document == descriptor_document(parse_descriptor(document))
+    assert [] == mount_problems(parse_descriptor(document))
+    assert ["$.transport.type"] == paths(document, strict=True)
+    assert Draft202012Validator(load_schema("module-descriptor")).is_valid(document)
+
+
+@pytest.mark.covers("AMP-13")
+@pytest.mark.parametrize("word", ["grpc", "gRPC"])
+def test_grpc_is_refused_with_what_to_do(word):
+    problems, _ = find_problems(GOOD | {"transport": {"type": word}})
+    assert [("$.transport.type", "gRPC is not spoken here; offer the module over stdio, http or mcp")] == problems
 
 
 @pytest.mark.covers("AMP-4")

@@ -6,8 +6,9 @@ from io import BytesIO
 import pytest
 
 from hookonce.modules import module
+from hookonce.modules.protocol.mcp import HANDSHAKE_VERSIONS
 from hookonce.modules.protocol.messages import MAX_MESSAGE_BYTES
-from hookonce.modules.server.mcp import PROTOCOL_VERSIONS, serve_mcp
+from hookonce.modules.server.mcp import serve_mcp
 
 
 def greeter():
@@ -57,7 +58,7 @@ def test_an_agent_finds_and_calls_the_operations_of_a_module():
 
 def test_a_version_that_we_do_not_know_is_answered_with_our_own():
     (begun,) = told(call(1, "initialize", protocolVersion="1999-01-01"))
-    assert PROTOCOL_VERSIONS[0] == begun["result"]["protocolVersion"]
+    assert HANDSHAKE_VERSIONS[0] == begun["result"]["protocolVersion"]
 
 
 def test_a_tool_that_fails_says_so_in_its_result():

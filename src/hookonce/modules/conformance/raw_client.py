@@ -9,10 +9,19 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from hookonce.model import Json, Object
+from hookonce.modules.host.client import connect
 from hookonce.modules.host.http import open_connection
 from hookonce.modules.host.process import ModuleProcess
 from hookonce.modules.protocol.descriptor import Descriptor
-from hookonce.modules.protocol.messages import MAX_MESSAGE_BYTES, LineBuffer, decode_line, encode_line
+from hookonce.modules.protocol.messages import (
+    MAX_MESSAGE_BYTES,
+    Fault,
+    LineBuffer,
+    Request,
+    decode_line,
+    encode_line,
+    parse_request,
+)
 from hookonce.modules.protocol.stderr_tail import StderrTail
 
 _MAX_TRANSCRIPT_CHARS = 400  # characters of a message in a transcript
@@ -181,4 +190,26 @@ def _excerpt(raw: bytes) -> str:
     return f"{excerpt}…" if len(raw) > _MAX_EXCERPT_BYTES else excerpt
 
 
-RawClient = StdioRawClient | HttpRawClient
+class LinkClient:
+    """Client of an MCP server, whose messages are made by the link: what is tried is what a host sees of it."""
+
+    def __init__(self, descriptor: Descriptor, timeout: float) -> None:
+        """Start it, or begin a session; whether that worked is asked afterwards."""
+        self.transcript, self.is_over = MessageTranscript(), False
+        self._link = connect(descriptor, watch=self.transcript.add)
+        self._link.ask(Request("health"), timeout)
+
+    def ask(self, verb: str, message: bytes, seconds: float) -> Object:
+        """The response to a request in the module protocol."""
+        try:
+            request = parse_request(decode_line(message))
+        except Fault as fault:
+            return fault.document if verb == "invoke" else self._link.ask(Request(verb), seconds)
+        return self._link.ask(request, seconds)
+
+    def close(self) -> None:
+        """End the server, or the session with it."""
+        self._link.close()
+
+
+RawClient = StdioRawClient | HttpRawClient | LinkClient

@@ -45,6 +45,8 @@ def connect(
     """The link to a module; nothing is started or called before the first request."""
     require_reachable(descriptor, "reached")
     transport = descriptor.transport
+    if transport.type == "mcp":
+        return _connect_mcp(descriptor, env, watch)
     if transport.type == "stdio":
         from hookonce.modules.host.stdio import StdioLink
 
@@ -52,6 +54,17 @@ def connect(
     from hookonce.modules.host.http import HttpLink
 
     return HttpLink(transport.url or "", transport.token_env, env, watch)
+
+
+def _connect_mcp(descriptor: Descriptor, env: Mapping[str, str] | None, watch: messages.MessageWatcher | None) -> Link:
+    from hookonce.modules.host.mcp import McpLink
+    from hookonce.modules.host.mcp_http import McpHttpTransport
+    from hookonce.modules.host.mcp_stdio import McpStdioTransport
+
+    source = descriptor.transport
+    if source.command:
+        return McpLink(descriptor, McpStdioTransport(source.command, descriptor.folder, env, watch))
+    return McpLink(descriptor, McpHttpTransport(source.url or "", source.token_env, env, watch))
 
 
 def invoke(

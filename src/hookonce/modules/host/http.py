@@ -3,7 +3,8 @@
 import io
 import os
 import ssl
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from select import POLLIN, poll
 from socket import socket
@@ -92,8 +93,11 @@ _ERROR_CODE_BY_STATUS = {401: "forbidden", 403: "forbidden", 404: "unsupported_o
 _ERROR_CODE_BY_STATUS |= {502: "unreachable", 503: "unreachable"}  # where the body does not say it better
 
 
-class HttpLink(Closeable):
-    """Link to a module over HTTP; any number of threads may send requests at the same time."""
+REQUEST_ERRORS = (Fault, OSError, HTTPException)  # what a request may come to
+
+
+class HttpPool(Closeable):
+    """Idle HTTP connections to one URL, which may hold a token in a variable; for any number of threads."""
 
     def __init__(
         self,
@@ -105,52 +109,55 @@ class HttpLink(Closeable):
         """The token is read from the environment at every request, and stored nowhere."""
         parts = urlsplit(url)
         self._secure, self._host, self._port = parts.scheme.lower() == "https", parts.hostname or "", parts.port
-        self._base = parts.path.rstrip("/")
+        self._path, self._query = parts.path, parts.query
         self._address = self._host if self._port is None else f"{self._host} port {self._port}"
         self._token_env, self._env = token_env, os.environ if env is None else env
         self._idle, self._watch = list[HTTPConnection](), watch or messages.ignore_message
         self._lock, self._closed = Lock(), False
 
-    def ask(self, request: Request, timeout: float) -> Object:
-        """Send a request; every failure is a response too."""
-        deadline = monotonic() + min(timeout, messages.MAX_TIMEOUT_S)
-        try:
-            return self._post(request, deadline)
-        except Fault as fault:
-            return fault.document
-        except TimeoutError:
-            return build_error("timeout", f"no answer within {timeout:g} seconds", seconds=timeout)
-        except ssl.SSLError as problem:
-            return build_error("unreachable", f"{self._host} cannot prove who it is: {problem.reason or problem}")
-        except OSError as problem:
-            message = f"{self._address} cannot be reached: {_error_text(problem)}"
-            return build_error("unreachable", message, retryable=True)
-        except HTTPException as problem:
-            return build_error("unreachable", f"{self._address} does not speak HTTP: {_error_text(problem)}")
-
-    def _post(self, request: Request, deadline: float) -> Object:
-        verb = request.op if request.op in messages.VERBS else "invoke"
-        body = messages.encode_line(messages.request_document(request) if verb == "invoke" else {})
-        limit = messages.MAX_MESSAGE_BYTES
-        if len(body) > limit:
-            raise Fault("bad_request", f"the request has {len(body)} bytes; {limit} are the most")
-        headers = self._headers()
+    @contextmanager
+    def request(
+        self, method: str, path: str, body: bytes, deadline: float, headers: Mapping[str, str] | None = None
+    ) -> Iterator[HTTPResponse]:
+        """The response to a request; its connection is used again if all of it was read."""
+        if len(body) > messages.MAX_MESSAGE_BYTES:
+            message = f"the request has {len(body)} bytes; {messages.MAX_MESSAGE_BYTES} are the most"
+            raise Fault("bad_request", message)
+        all_headers = self._headers() | dict(headers or {})
         connection = self._acquire(deadline)
         is_reusable = False
         try:
             self._watch("sent", body)
-            connection.request("POST", f"{self._base}/{verb}", body, headers)
+            connection.request(method, path, body, all_headers)
             response = connection.getresponse()
-            raw = response.read(limit + 1)
-            if len(raw) > limit:
-                raise Fault("internal", f"the answer is longer than {limit} bytes")
-            if response.length:
-                raise Fault("unreachable", "the connection broke in the middle of the answer", {"retryable": True})
-            self._watch("heard", raw)
+            yield response
             is_reusable = not response.will_close and response.isclosed()
         finally:
             self._release(connection, is_reusable=is_reusable)
-        return self._parse(response, raw)
+
+    def read_body(self, response: HTTPResponse) -> bytes:
+        """The body of a response, which has a limit."""
+        limit = messages.MAX_MESSAGE_BYTES
+        raw = response.read(limit + 1)
+        if len(raw) > limit:
+            raise Fault("internal", f"the answer is longer than {limit} bytes")
+        if response.length:
+            raise Fault("unreachable", "the connection broke in the middle of the answer", {"retryable": True})
+        self._watch("heard", raw)
+        return raw
+
+    def failure_response(self, problem: Exception, timeout: float) -> Object:
+        """The response that says why there is none."""
+        if isinstance(problem, Fault):
+            return problem.document
+        if isinstance(problem, TimeoutError):
+            return build_error("timeout", f"no answer within {timeout:g} seconds", seconds=timeout)
+        if isinstance(problem, ssl.SSLError):
+            return build_error("unreachable", f"{self._host} cannot prove who it is: {problem.reason or problem}")
+        if isinstance(problem, OSError):
+            message = f"{self._address} cannot be reached: {_error_text(problem)}"
+            return build_error("unreachable", message, retryable=True)
+        return build_error("unreachable", f"{self._address} does not speak HTTP: {_error_text(problem)}")
 
     def _headers(self) -> dict[str, str]:
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
@@ -185,6 +192,29 @@ class HttpLink(Closeable):
                 return
         connection.close()
 
+    def close(self) -> None:
+        """Close all idle connections."""
+        with self._lock:
+            self._closed, idle, self._idle = True, self._idle, []
+        for connection in idle:
+            connection.close()
+
+
+class HttpLink(HttpPool):
+    """Link to a module over HTTP; any number of threads may send requests at the same time."""
+
+    def ask(self, request: Request, timeout: float) -> Object:
+        """Send a request; every failure is a response too."""
+        deadline = monotonic() + min(timeout, messages.MAX_TIMEOUT_S)
+        verb = request.op if request.op in messages.VERBS else "invoke"
+        body = messages.encode_line(messages.request_document(request) if verb == "invoke" else {})
+        try:
+            with self.request("POST", f"{self._path.rstrip('/')}/{verb}", body, deadline) as response:
+                raw = self.read_body(response)
+            return self._parse(response, raw)
+        except REQUEST_ERRORS as problem:
+            return self.failure_response(problem, timeout)
+
     def _parse(self, response: HTTPResponse, raw: bytes) -> Object:
         try:
             document = messages.decode_line(raw)
@@ -198,13 +228,6 @@ class HttpLink(Closeable):
             location = response.headers.get("Location", "another place")
             raise Fault("unreachable", f"the module has moved to {location[:200]}: write that into its descriptor")
         return _parse_failure(response.status, document)
-
-    def close(self) -> None:
-        """Close all idle connections."""
-        with self._lock:
-            self._closed, idle, self._idle = True, self._idle, []
-        for connection in idle:
-            connection.close()
 
 
 def _parse_failure(status: int, document: Json) -> Object:

@@ -11,7 +11,7 @@ from threading import Lock
 from time import monotonic
 from weakref import WeakSet
 
-from hookonce.model import Object
+from hookonce.model import Json, Object
 from hookonce.modules.host.client import Closeable
 from hookonce.modules.host.process import STOP_GRACE_S, ModuleProcess
 from hookonce.modules.protocol import messages
@@ -26,7 +26,7 @@ _LOG_NOTES: dict[DeliveryOutcome, bytes] = {
     "ambiguous": b"[an answer too many: ",
 }
 _MIN_BACKOFF_S, _MAX_BACKOFF_S = 0.1, 10.0  # seconds until it is started again, once it has failed twice in a row
-_open_links: "WeakSet[StdioLink]" = WeakSet()
+_open_links: "WeakSet[ChildProcess]" = WeakSet()
 
 
 class ModuleLifecycle:
@@ -37,10 +37,10 @@ class ModuleLifecycle:
         self._log, self._watch, self._lines, self._ids = log, watch, messages.LineBuffer(), count(1)
         self._read_lock, self._write_lock, self._end_lock = Lock(), Lock(), Lock()
 
-    def exchange(self, request: messages.Request, timeout: float, deadline: float) -> Object | None:
-        """Send a request and return its response; None if the module was gone before it got any of it."""
+    def exchange(self, document: Object, timeout: float, deadline: float) -> Object | None:
+        """Send a request under an id of our own and return its response; None if the module was gone before it."""
         request_id = next(self._ids)
-        line = messages.encode_line(messages.request_document(request) | {"id": request_id})
+        line = messages.encode_line(document | {"id": request_id})
         if len(line) > messages.MAX_MESSAGE_BYTES:
             message = f"the request has {len(line)} bytes; {messages.MAX_MESSAGE_BYTES} are the most"
             return messages.build_error("bad_request", message)
@@ -52,7 +52,7 @@ class ModuleLifecycle:
                 self._wait_for_response(waiter, deadline)
             elif self.end_reason and monotonic() < deadline:
                 return None
-            return waiter.document or self._timeout_response(timeout)
+            return waiter.document or self._timeout_response(request_id, timeout)
         finally:
             self.pending.remove(request_id)
             self._hand_over()
@@ -123,13 +123,16 @@ class ModuleLifecycle:
             document = messages.decode_line(line)
         except ValueError:
             document = None
+        self._dispatch_document(document, line)
+
+    def _dispatch_document(self, document: Json, line: bytes) -> None:
         outcome = self.pending.deliver(document) if type(document) is dict else "stray"
         if outcome != "delivered":
             self._log.add(_LOG_NOTES[outcome] + line[:_MAX_NOTE_BYTES] + b"]\n")
         if outcome == "ambiguous":
             self.end(AMBIGUOUS_REASON)
 
-    def _timeout_response(self, timeout: float) -> Object:
+    def _timeout_response(self, request_id: int, timeout: float) -> Object:  # noqa: ARG002  for protocols that can cancel
         """No response in time; one that bears no id would be taken for that of the next request."""
         if self.end_reason:
             return messages.build_error("unreachable", self.end_reason, retryable=True)
@@ -176,8 +179,8 @@ class ModuleLifecycle:
                 self._read_lock.release()
 
 
-class StdioLink(Closeable):
-    """Link to a module that is our child process; any number of threads may send requests at the same time."""
+class ChildProcess(Closeable):
+    """Child process that is started when it is needed, again with backoff when it has ended, and ended with us."""
 
     def __init__(
         self,
@@ -190,7 +193,7 @@ class StdioLink(Closeable):
         self._command, self._cwd, self._env = list(command), cwd, env
         self._watch, self._log = watch or messages.ignore_message, StderrTail()
         self._lifecycle: ModuleLifecycle | None = None
-        self._start_lock, self._serial_lock = Lock(), Lock()
+        self._start_lock = Lock()
         self._closed, self._failures, self._retry_at = False, 0, 0.0
         self.start_count = 0
         _open_links.add(self)
@@ -200,33 +203,6 @@ class StdioLink(Closeable):
         """The id of the running process."""
         lifecycle = self._lifecycle
         return lifecycle.process.pid if lifecycle is not None and not lifecycle.end_reason else None
-
-    def ask(self, request: messages.Request, timeout: float) -> Object:
-        """Send a request; every failure is a response too."""
-        deadline = monotonic() + min(timeout, messages.MAX_TIMEOUT_S)
-        try:
-            for _ in range(2):  # again, if the module had ended before it got any of the request
-                if (answer := self._exchange(request, timeout, deadline)) is not None:
-                    return answer
-        except messages.Fault as fault:
-            return fault.document
-        return messages.build_error("unreachable", "the module ends before it reads a request", retryable=True)
-
-    def _exchange(self, request: messages.Request, timeout: float, deadline: float) -> Object | None:
-        lifecycle = self._ensure_running()
-        if lifecycle.pending.echoes_ids:
-            return lifecycle.exchange(request, timeout, deadline)
-        # Its responses bear no ids, or that is not known yet: one request at a time.
-        if not self._serial_lock.acquire(timeout=_remaining_s(deadline)):
-            return messages.build_error("timeout", f"other calls took all of {timeout:g} seconds", seconds=timeout)
-        try:
-            lifecycle = self._ensure_running()
-            if not lifecycle.pending.echoes_ids:
-                lifecycle.discard_stale()
-                return lifecycle.exchange(request, timeout, deadline)
-        finally:
-            self._serial_lock.release()
-        return lifecycle.exchange(request, timeout, deadline)
 
     def _ensure_running(self) -> ModuleLifecycle:
         lifecycle = self._lifecycle
@@ -259,6 +235,9 @@ class StdioLink(Closeable):
             raise messages.Fault("unreachable", message, {"command": self._command}) from None
         self.start_count += 1
         self._log.add(f"{START_MARK}{process.pid}]\n".encode())
+        return self._build_lifecycle(process)
+
+    def _build_lifecycle(self, process: ModuleProcess) -> ModuleLifecycle:
         return ModuleLifecycle(process, self._log, self._watch)
 
     def _record_failure(self, *, had_response: bool) -> None:
@@ -278,6 +257,48 @@ class StdioLink(Closeable):
         if lifecycle is not None:
             lifecycle.close(grace)
         _open_links.discard(self)
+
+
+class StdioLink(ChildProcess):
+    """Link to a module that is our child process; any number of threads may send requests at the same time."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+        watch: messages.MessageWatcher | None = None,
+    ) -> None:
+        super().__init__(command, cwd, env, watch)
+        self._serial_lock = Lock()
+
+    def ask(self, request: messages.Request, timeout: float) -> Object:
+        """Send a request; every failure is a response too."""
+        deadline = monotonic() + min(timeout, messages.MAX_TIMEOUT_S)
+        document = messages.request_document(request)
+        try:
+            for _ in range(2):  # again, if the module had ended before it got any of the request
+                if (answer := self._exchange(document, timeout, deadline)) is not None:
+                    return answer
+        except messages.Fault as fault:
+            return fault.document
+        return messages.build_error("unreachable", "the module ends before it reads a request", retryable=True)
+
+    def _exchange(self, document: Object, timeout: float, deadline: float) -> Object | None:
+        lifecycle = self._ensure_running()
+        if lifecycle.pending.echoes_ids:
+            return lifecycle.exchange(document, timeout, deadline)
+        # Its responses bear no ids, or that is not known yet: one request at a time.
+        if not self._serial_lock.acquire(timeout=_remaining_s(deadline)):
+            return messages.build_error("timeout", f"other calls took all of {timeout:g} seconds", seconds=timeout)
+        try:
+            lifecycle = self._ensure_running()
+            if not lifecycle.pending.echoes_ids:
+                lifecycle.discard_stale()
+                return lifecycle.exchange(document, timeout, deadline)
+        finally:
+            self._serial_lock.release()
+        return lifecycle.exchange(document, timeout, deadline)
 
 
 @atexit.register

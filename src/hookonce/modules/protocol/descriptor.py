@@ -16,17 +16,21 @@ from hookonce.model import Object, Problem
 
 V1_MODULE_KINDS = ("provider", "tool", "agent", "hook", "orchestrator", "context")
 MODULE_KINDS = (*V1_MODULE_KINDS, "resolver", "memory", "guardrail", "approval")  # the later ones are of the later core
-TRANSPORTS = ("stdio", "http")
+V1_TRANSPORTS = ("stdio", "http")
+TRANSPORTS = (*V1_TRANSPORTS, "mcp")
+_FOREIGN_TRANSPORTS = {"grpc": "gRPC is not spoken here; offer the module over stdio, http or mcp"}
 DEFAULT_VERSION = "0.0.0"
 
 
 def transport_problems(transport: str, command: list[str], url: str | None) -> Iterator[Problem]:
     """Problems that keep a module from being reached: of whoever mounts it, not of the document."""
-    if transport == "stdio":
+    if transport == "stdio" or (transport == "mcp" and command):
         if not command or not command[0]:
-            yield "$.transport.command", "is required for stdio: the program and its arguments"
+            yield "$.transport.command", f"is required for {transport}: the program and its arguments"
+        elif transport == "mcp" and url:
+            yield "$.transport.url", "an MCP server has a command or a url, not both"
     elif not url:
-        yield "$.transport.url", "is required for http"
+        yield "$.transport.url", f"is required for {transport}{', or a command' if transport == 'mcp' else ''}"
     elif (fault := explain_url_fault(url)) is not None:
         yield "$.transport.url", fault
     else:
@@ -50,8 +54,12 @@ def find_problems(document: Any, *, strict: bool = False) -> tuple[list[Problem]
     problems += _field_problems(document, "kind", lambda kind: kind in kinds, f"one of {', '.join(kinds)}")
     problems += _field_problems(document, "transport", lambda value: type(value) is dict, "an object")
     if type(transport) is dict:
-        choice = f"one of {', '.join(TRANSPORTS)}"
-        problems += _field_problems(transport, "type", lambda kind: kind in TRANSPORTS, choice, "$.transport")
+        transports = V1_TRANSPORTS if strict else TRANSPORTS
+        if foreign := _FOREIGN_TRANSPORTS.get(str(transport.get("type")).lower()):
+            problems.append(("$.transport.type", foreign))
+        else:
+            choice = f"one of {', '.join(transports)}"
+            problems += _field_problems(transport, "type", lambda kind: kind in transports, choice, "$.transport")
         problems += _list_problems(transport, "command", "$.transport") if "command" in transport else ()
         texts = {name: transport[name] for name in ("url", "token_env") if name in transport}
         problems += [
@@ -87,6 +95,8 @@ def _warnings(document: Object) -> Iterator[Problem]:
     yield from ((path, f"{message}; as it is, the module cannot be mounted") for path, message in missing)
     if document["kind"] not in V1_MODULE_KINDS:
         yield "$.kind", f"{document['kind']} is of the later core, not one of the six kinds of version 1"
+    if transport["type"] not in V1_TRANSPORTS:
+        yield "$.transport.type", f"{transport['type']} is ours, not one of the two transports of version 1"
     if "version" not in document:
         yield "$.version", f"is missing, and taken to be {DEFAULT_VERSION}"
 

@@ -14,6 +14,7 @@ from msgspec.json import format as pretty
 from hookonce.errors import UsageError
 from hookonce.model import Json, Object
 from hookonce.modules.protocol import messages
+from hookonce.modules.protocol.description import OperationSchema, build_description
 from hookonce.modules.protocol.descriptor import DEFAULT_VERSION, MODULE_KINDS
 from hookonce.modules.server import operations
 
@@ -52,20 +53,8 @@ class Module:
 
     def describe(self) -> Object:
         """The six fields that describe a module; inputs are those of an invocation."""
-        schemas = {name: operation.schemas() for name, operation in self.ops.items()}
-        cases = [
-            {"if": {"properties": {"op": {"const": name}}}, "then": {"properties": {"args": args_schema}}}
-            for name, (args_schema, _) in schemas.items()
-        ]
-        inputs: Object = {"type": "object", "required": ["op"], "properties": {"op": {"enum": list(schemas)}}}
-        return {
-            "name": self.name,
-            "version": self.version,
-            "kind": self.kind,
-            "capabilities": self.capabilities,
-            "inputs": inputs | ({"allOf": cases} if cases else {}),
-            "outputs": {"anyOf": [result_schema for _, result_schema in schemas.values()]} if schemas else {},
-        }
+        schemas = {name: _operation_schema(operation) for name, operation in self.ops.items()}
+        return build_description(self.name, self.version, self.kind, self.capabilities, schemas)
 
     def descriptor(self, transport: Object) -> Object:
         """The Module Descriptor v1 of this module, reached in that way."""
@@ -112,6 +101,11 @@ class Module:
             except UsageError as problem:
                 sys.stderr.write(f"{problem}\n")
                 sys.exit(_EX_USAGE)
+
+
+def _operation_schema(operation: operations.OperationLike) -> OperationSchema:
+    args_schema, result_schema = operation.schemas()
+    return OperationSchema(args=args_schema, result=result_schema, description=operation.description)
 
 
 module = Module  # authors of modules begin with `m = module(…)`

@@ -191,6 +191,8 @@ def serve_over_http(
         closing(connect(descriptor)) as link,
         ModuleHttpServer(partial(bridge_document, link), port, host=host, token=token) as server,
     ):
+        if descriptor.transport.type == "mcp":  # such servers are known to take longer to start than health may take
+            link.ask(messages.Request("health"), messages.DEFAULT_TIMEOUT_S)
         yield server
 
 

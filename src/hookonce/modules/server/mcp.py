@@ -6,11 +6,8 @@ from typing import BinaryIO
 
 from hookonce.base.jsontext import dump
 from hookonce.model import Json, Object
-from hookonce.modules.protocol import messages
+from hookonce.modules.protocol import mcp, messages
 from hookonce.modules.server.authoring import Module
-
-PROTOCOL_VERSIONS = ("2025-06-18", "2025-03-26", "2024-11-05")
-_PARSE_ERROR, _INVALID_REQUEST, _METHOD_NOT_FOUND, _INVALID_PARAMS = -32700, -32600, -32601, -32602
 
 
 class _JsonRpcError(Exception):
@@ -49,7 +46,7 @@ def _handle_line(module: Module, line: bytes) -> Json:
     try:
         message = messages.decode_line(line if is_whole else b"")
     except ValueError:
-        return _error_message(None, _JsonRpcError(_PARSE_ERROR, "this is no JSON, or longer than a message may be"))
+        return _error_message(None, _JsonRpcError(mcp.PARSE_ERROR, "this is no JSON, or longer than a message may be"))
     if type(message) is not list or not message:
         return _handle_message(module, message)
     return [response for item in message if (response := _handle_message(module, item)) is not None] or None
@@ -57,18 +54,18 @@ def _handle_line(module: Module, line: bytes) -> Json:
 
 def _handle_message(module: Module, message: Json) -> Object | None:
     if type(message) is not dict or message.get("jsonrpc") != "2.0" or type(message.get("id", 0)) not in (int, str):
-        problem = _JsonRpcError(_INVALID_REQUEST, "expected an object of JSON-RPC 2.0, its id a number or a text")
+        problem = _JsonRpcError(mcp.INVALID_REQUEST, "expected an object of JSON-RPC 2.0, its id a number or a text")
         return _error_message(None, problem)
     is_request = "id" in message and "method" in message
     try:
         result = _call_method(module, message) if is_request else {}
     except _JsonRpcError as problem:
         return _error_message(message["id"], problem)
-    return {"jsonrpc": "2.0", "id": message["id"], "result": result} if is_request else None
+    return mcp.result_message(message["id"], result) if is_request else None
 
 
 def _error_message(message_id: Json, problem: _JsonRpcError) -> Object:
-    return {"jsonrpc": "2.0", "id": message_id, "error": {"code": problem.code, "message": str(problem)}}
+    return mcp.error_message(message_id, problem.code, str(problem))
 
 
 def _call_method(module: Module, message: Object) -> Object:
@@ -77,7 +74,7 @@ def _call_method(module: Module, message: Object) -> Object:
     if method == "initialize":
         version = arguments.get("protocolVersion")
         return {
-            "protocolVersion": version if version in PROTOCOL_VERSIONS else PROTOCOL_VERSIONS[0],
+            "protocolVersion": version if version in mcp.HANDSHAKE_VERSIONS else mcp.HANDSHAKE_VERSIONS[0],
             "capabilities": {"tools": {}},
             "serverInfo": {"name": module.name, "version": module.version},
         }
@@ -93,15 +90,15 @@ def _call_method(module: Module, message: Object) -> Object:
         return _call_tool(module, arguments)
     if method == "ping":
         return {}
-    raise _JsonRpcError(_METHOD_NOT_FOUND, f"there is no method {method}")
+    raise _JsonRpcError(mcp.METHOD_NOT_FOUND, f"there is no method {method}")
 
 
 def _call_tool(module: Module, params: Object) -> Object:
     name, args = params.get("name"), params.get("arguments") or {}
     if type(name) is not str or name not in module.ops:
-        raise _JsonRpcError(_INVALID_PARAMS, f"there is no tool {name}; there are {', '.join(module.ops)}")
+        raise _JsonRpcError(mcp.INVALID_PARAMS, f"there is no tool {name}; there are {', '.join(module.ops)}")
     if type(args) is not dict:
-        raise _JsonRpcError(_INVALID_PARAMS, "arguments is an object")
+        raise _JsonRpcError(mcp.INVALID_PARAMS, "arguments is an object")
     response = messages.parse_response(module.ask(messages.Request(name, args), messages.DEFAULT_TIMEOUT_S))
     output = response.result if response.error is None else f"{response.error.code}: {response.error.message}"
     text = output if type(output) is str else dump(output).decode()
