@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+from time import time
 
 import pytest
 from msgspec.structs import replace
@@ -454,7 +455,7 @@ def test_hooks_hear_of_loops_policies_and_context(daemon):
     assert 5 == len({one["derived_from"] + one["type"] for one in daemon.heard()})
 
 
-def test_events_that_wait_for_a_day_or_for_too_many_are_dropped_aloud(daemon, monkeypatch):
+def test_events_beyond_what_may_wait_are_dropped_aloud(daemon, monkeypatch):
     monkeypatch.setattr(hook_queue, "MAX_QUEUE_ROWS", 2)
     daemon.hooks({"event": "session_start"})
     daemon.derived.stop()
@@ -470,3 +471,18 @@ def test_events_that_wait_for_a_day_or_for_too_many_are_dropped_aloud(daemon, mo
     assert 4 == len(waiting)
     assert daemon.hears(2, type="session_start")
     assert "no hook was asked about 3 derived events" in log
+
+
+def test_what_has_waited_for_a_day_is_told_to_nobody(daemon, monkeypatch):
+    daemon.hooks({"event": "session_start"})
+    daemon.derived.stop()
+    daemon.tell("before_prompt")
+    daemon.begin()
+    monkeypatch.setattr("hookonce.daemon.derived_events.time", lambda: time() + 24 * 3600 + 9)
+    daemon.derived.schedule()
+    daemon.settle()
+    log = (daemon.home / ".local/share/hookonce/hookonce.log").read_text(encoding="utf-8")
+
+    assert ([], []) == (daemon.queue(), daemon.heard())
+    assert "no hook is asked about session_start" in log
+    assert "it has waited for a day" in log

@@ -404,6 +404,18 @@ def test_what_a_failed_hook_has_said_is_in_the_log(home, command, kept):
     assert (kept in log.read_text()) if kept else not log.exists()
 
 
+def test_the_log_quotes_nothing_that_is_not_kept(home):
+    """
+    A failed hook that repeats a prompt has its line left out; what it says itself stays.
+    """
+    manifest(home, "cat; echo; echo mine; exit 1", event="before_prompt")
+
+    told(CLAUDE | {"hook_event_name": "UserPromptSubmit", "prompt": "a rather private sentence"}, "claude-code", "UserPromptSubmit")
+
+    log = (home / ".local/share/hookonce/hookonce.log").read_text()
+    assert ("| (a line that repeats what is not kept)" in log, "| mine" in log, "private" in log) == (True, True, False)
+
+
 def test_texts_that_are_no_unicode_hold_nothing_up(home):
     """
     JavaScript writes halves of characters; so may a hook's reason.

@@ -13,6 +13,7 @@ from hookonce.secrets.detect import (
     mask_secrets,
     match_hints,
     secret_mask,
+    truncate_text,
 )
 from hookonce.secrets.patterns import SECRET_FORMATS as SHAPES
 from hookonce.secrets.secret_names import classify_name
@@ -153,6 +154,25 @@ def test_masked_text_holds_no_secret_any_more(text):
     assert [] == find_secrets(clean)
     assert (clean, []) == mask_secrets(clean)
     assert (clean == text) == (kinds == [])
+
+
+def test_a_secret_that_a_mask_uncovers_is_masked_too():
+    """
+    Two that stand together without anything between them: the first ends where the second begins.
+    """
+    assert ("[secret:aws-access-key][secret:github-token]", ["github-token", "aws-access-key"]) == mask_secrets("AKIAB2LXGEZDMRNCOU3B" + "ghp_" + "a1B2c3" * 6)
+
+
+@pytest.mark.parametrize("length", [4, 20, 39])
+def test_a_text_ends_before_a_secret_and_never_within_it(length):
+    """
+    Half of it would be known to nobody, and be half of it all the same.
+    """
+    token = "ghp_" + "a1B2c3" * 6
+    text = f"use {token} now"
+
+    assert "use " == truncate_text(text, length)
+    assert (text[:2], f"use {token}", text) == tuple(truncate_text(text, size) for size in (2, 44, 99))
 
 
 @given(texts)

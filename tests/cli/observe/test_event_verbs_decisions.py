@@ -55,20 +55,21 @@ def test_a_refusal_is_exported_with_its_reason(tmp_path):
 @pytest.mark.covers("AH-26")
 def test_a_prompt_is_exported_by_its_hash_and_can_be_refused(tmp_path):
     """
-    Three prompts of a session: hash and length in the place of the text, whether they follow another, and the refusal.
+    Three prompts of a session: hash and length, whether they follow another, and the refusal. No file has their text.
     """
-    texts = ["do it", "now, please", "do it"]
+    texts = ["rewrite the parser", "now, please", "rewrite the parser"]
     answers = refuse(tmp_path, *(PROMPT | {"prompt": text} for text in texts))
     found = [one["data"] for one in exported(tmp_path) if one["event_type"] == "Prompt.Submitted"]
 
     assert [False, True, True] == [data["is_followup"] for data in found]
-    assert [5, 11, 5] == [data["prompt_length"] for data in found]
+    assert [18, 11, 18] == [data["prompt_length"] for data in found]
     hashes = [data["prompt_hash"] for data in found]
     assert hashes[0] == hashes[2] != hashes[1]
     assert all(re.fullmatch("sha256:[0-9a-f]{64}", one) for one in hashes)
     assert [{"outcome": "deny", "reason": "not today"}] * 3 == [data["decision"] for data in found]
     assert [("block", "not today")] * 3 == [(answer["decision"], answer["reason"]) for answer in answers]
-    assert not any(text in json.dumps(found) for text in texts)
+    files = [file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()]
+    assert not any(text.encode() in data for data in (*files, json.dumps(found).encode()) for text in texts)
 
 
 @pytest.mark.covers("AH-34")
