@@ -189,6 +189,31 @@ def test_a_stop_hook_that_always_refuses_ends_after_five(home, agent, native):
     assert "stop" in {gap.capability for gap in last.gaps}
 
 
+def test_a_fault_of_ours_keeps_nobody_from_stopping_for_ever(home, monkeypatch):
+    """
+    Where a closed hook cannot be asked a stop is refused as often as a hook could.
+    """
+    manifest(home, "true", event="agent_stop", on_failure="closed")
+    monkeypatch.setattr("hookonce.dispatch.pipeline.hooks_task", lambda *_: 1 / 0)
+    stop = {key: value for key, value in CLAUDE.items() if not key.startswith("tool")} | {"hook_event_name": "Stop", "stop_hook_active": True}
+
+    assert ["deny"] * 5 + [None] * 2 == [told(stop, "claude-code", "Stop").outcome for _ in range(7)]
+
+
+def test_a_record_that_cannot_be_written_is_counted_and_costs_nobody_the_answer(home, monkeypatch):
+    """
+    A disk may be full.
+    """
+    manifest(home, "echo no >&2; exit 2")
+
+    def refuse(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(dispatcher, "redact_record", refuse)
+
+    assert ("deny", 1) == (told(CLAUDE, "claude-code", "PreToolUse").outcome, spool_files.lost_record_count())
+
+
 def test_the_count_begins_anew_when_somebody_speaks(home):
     """
     Not when our own reason comes back as a prompt, nor with an empty one; and each session has its own.

@@ -163,6 +163,14 @@ def test_a_secret_that_a_mask_uncovers_is_masked_too():
     assert ("[secret:aws-access-key][secret:github-token]", ["github-token", "aws-access-key"]) == mask_secrets("AKIAB2LXGEZDMRNCOU3B" + "ghp_" + "a1B2c3" * 6)
 
 
+@pytest.mark.parametrize("text", ["curl -u me:pass1234'more5678' https://x.example", "curl -H 'Authorization: Bearer abc123def456ghi'\"more5678\""])
+def test_the_rest_of_a_word_that_a_shell_joins_belongs_to_its_secret(text):
+    """
+    Behind a quotation a word goes on.
+    """
+    assert ("[secret:" in mask_secrets(text)[0], "more5678" in mask_secrets(text)[0]) == (True, False)
+
+
 @pytest.mark.parametrize("length", [4, 20, 39])
 def test_a_text_ends_before_a_secret_and_never_within_it(length):
     """
