@@ -5,6 +5,7 @@ import re
 import pytest
 
 from hookonce import agents, formats
+from hookonce.convert.conversion import convert
 from hookonce.model import Record
 from tests.shared import seed_text
 
@@ -209,13 +210,14 @@ TOOLS = {
     "web_fetch": "WebFetch web_fetch — web_fetch web_fetch",
     "agent": "Agent — — task use_subagent",
 }
-# Cursor's column has the names of the model's functions, which its hooks never tell: theirs are these.
+# Cursor's column has the names of the model's functions; its hooks of today tell these.
 CURSOR = {"shell": "Shell", "file_read": "Read", "file_write": "Write", "file_edit": "Write", "search": "Grep", "find": "List", "web_search": "WebSearch"}  # fmt: skip
 # One native name for two tools: the arguments tell them apart.
 TELLING = {
     ("kiro", "file_edit"): {"command": "str_replace", "old_str": "a", "new_str": "b"},
     ("kiro", "file_write"): {"command": "create", "file_text": "a"},
     ("cursor", "file_edit"): {"file_path": "a", "edits": [{"old_string": "a", "new_string": "b"}]},
+    ("cursor", "file_write"): {"file_path": "a", "content": "b"},
 }
 
 
@@ -266,11 +268,68 @@ def test_an_event_in_the_words_of_five_agents(kind):
 )
 def test_a_tool_in_the_words_of_five_agents(tool):
     """
-    Every native name of the row, Cursor's in the words of its hooks, becomes the canonical tool.
+    Every native name of the row as it is printed, and Cursor's in the words of its hooks too, becomes the canonical
+    tool in payloads and in matchers, and the canonical tool becomes a name of the agent's that means it.
     """
-    words = dict(zip(PROVIDERS, TOOLS[tool].split(), strict=True)) | ({"cursor": CURSOR[tool]} if tool in CURSOR else {})
-    spoken = {name: word for name, word in words.items() if word != "—"}
-    assert {name: (tool, word) for name, word in spoken.items()} == {name: called(name, word, tool) for name, word in spoken.items()}
+    words = [(name, word) for name, word in zip(PROVIDERS, TOOLS[tool].split(), strict=True) if word != "—"]
+    words += [("cursor", CURSOR[tool])] if tool in CURSOR else []
+    assert [(tool, word) for _, word in words] == [called(name, word, tool) for name, word in words]
+    for name, word in words:
+        agent = agents.load(name)
+        entry = {"event": "before_tool_execute", "matcher": tool, "handler": {"type": "command", "command": "./x"}}
+        made = convert({"spec": "hooks/1.0", "hooks": [entry]}, None, agent).document
+        literal = convert({"spec": "hooks/1.0", "hooks": [entry | {"matcher": [tool, word]}]}, None, agent).document
+        meant = (
+            {"file_write", "file_edit"}
+            if word in {"Write", "edit_file", "fs_write"} and name != "claude-code"
+            else {tool}
+        )
+        if name != "copilot-cli":  # whose hooks have no matchers
+            assert meant == matched(agent, made, word)
+            assert tool in matched(agent, made, None) <= matched(agent, literal, None) <= meant
+
+
+def matched(agent, document, word):
+    """The canonical tools of the first matcher in a configuration, or of another word in its place."""
+    key = "matcher"
+
+    def spoken(value):
+        if type(value) is dict:
+            return {name: word if name == key and word else spoken(item) for name, item in value.items()}
+        return [spoken(item) for item in value] if type(value) is list else value
+
+    matcher = convert(spoken(document), agent, None).document["hooks"][0].get("matcher", [])
+    return set(matcher if type(matcher) is list else [matcher])
+
+
+@pytest.mark.parametrize(
+    ("native", "arguments", "name", "canonical"),
+    [
+        ("run_terminal_cmd", {"command": "ls", "is_background": True}, "shell", {"command": "ls", "background": True}),
+        ("read_file", {"target_file": "a"}, "file_read", {"path": "a"}),
+        ("edit_file", {"target_file": "a", "code_edit": "b"}, "file_edit", {"path": "a", "new_text": "b"}),
+        (
+            "edit_file",
+            {"file_path": "a", "old_string": "b", "new_string": "c"},
+            "file_edit",
+            {"path": "a", "old_text": "b", "new_text": "c"},
+        ),
+        ("edit_file", {"target_file": "a", "contents": "b"}, "file_write", {"path": "a", "content": "b"}),
+        ("edit_file", {}, "file_write", {}),
+        ("grep_search", {"query": "x"}, "search", {"pattern": "x"}),
+        ("file_search", {"query": "x"}, "find", {"pattern": "x"}),
+        ("web_search", {"search_term": "x"}, "web_search", {"query": "x"}),
+    ],
+)
+def test_the_model_s_own_functions_of_cursor(native, arguments, name, canonical):
+    """
+    A call under the name that the interchange format prints has canonical arguments, and is told by what it gives.
+    """
+    payload = {"hook_event_name": "preToolUse", "cursor_version": "1", "tool_name": native, "tool_input": arguments}
+
+    tool = agents.decode(agents.load("cursor"), payload).tool
+
+    assert (name, native, canonical) == (tool.name, tool.native, tool.input)
 
 
 def called(name, native, tool):

@@ -5,9 +5,12 @@ import json
 import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from hookonce import agents
+from hookonce.convert import conversion
 from hookonce.convert.conversion import convert
+from hookonce.errors import HookonceError
 from hookonce.model import Handler, Hook
 from tests.shared import reference, vector
 
@@ -64,6 +67,10 @@ def test_published_manifests_become_what_windsurf_reads(name):
     """
     manifest = json.loads(vector(f"hif/test-vectors/canonical/{name}.json").read_bytes())
     expected = plain(json.loads(vector(f"hif/test-vectors/windsurf/{name}.json").read_bytes()))
+
+    if name == "full-featured":  # it names a strategy for rewrites as the other one does, and is published without a guard
+        assert ">&2; exit 2" in json.dumps(convert(manifest, None, agents.load("windsurf")).document)
+        del manifest["hooks"][0]["degradation"]["input_rewrite"]
 
     made = convert(manifest, None, agents.load("windsurf")).document
 
@@ -251,3 +258,101 @@ def test_a_kind_of_handler_that_one_agent_knows_stays_with_it():
     assert ["lost"] == [gap.effect for gap in convert(document, claude, None).gaps]
     elsewhere = convert(document, claude, agents.load("gemini-cli"))
     assert ({}, ["lost"]) == (elsewhere.document["hooks"], [gap.effect for gap in elsewhere.gaps])
+
+
+PLAIN_HOOK = {
+    "event": "before_tool_execute",
+    "matcher": "shell",
+    "blocking": True,
+    "handler": {"type": "command", "command": "./x.sh"},
+}
+# What a renderer with a fault might write of a hook instead.
+DAMAGES = {
+    "nothing": lambda hooks: hooks[1:],
+    "it twice": lambda hooks: hooks + hooks[:1],
+    "another event": lambda hooks: [(0, replace(hooks[0][1], event="after_tool_execute")), *hooks[1:]],
+    "another command": lambda hooks: [
+        (0, replace(hooks[0][1], handler=Handler(type="command", command="./y.sh"))),
+        *hooks[1:],
+    ],
+    "every tool": lambda hooks: [(0, replace(hooks[0][1], matcher=None)), *hooks[1:]],
+    "another tool": lambda hooks: [(0, replace(hooks[0][1], matcher="web_fetch")), *hooks[1:]],
+}
+
+
+@pytest.mark.covers("HIF-61", "HIF-64", "HIF-93")
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("name", ABLE)
+def test_what_does_not_read_back_as_it_was_meant_is_not_given(name, damage):
+    """
+    Whatever a renderer makes of a hook without saying so, it is noticed and nothing is given out; without it all is.
+    """
+    agent = agents.load(name)
+
+    def render(one, hooks, wording):
+        written, _ = agent.config.render(one, DAMAGES[damage](hooks), wording)
+        return written, agent.config.render(one, hooks, wording)[1]
+
+    faulty = replace(agent, config=replace(agent.config, render=render))
+    second = PLAIN_HOOK | {"event": "before_prompt", "handler": {"type": "command", "command": "./z.sh"}}
+    manifest = {
+        "spec": "hooks/1.0",
+        "hooks": [PLAIN_HOOK, {key: value for key, value in second.items() if key != "matcher"}],
+    }
+    honest = convert(manifest, None, agent)
+    told = {gap.capability for gap in honest.gaps if gap.where.startswith("$.hooks[0]")}
+
+    assert honest.is_verified
+    if "tool" in damage and "matcher" in told:
+        return  # that it is about other tools is said already
+    with pytest.raises(HookonceError, match="does not read back as what was meant"):
+        convert(manifest, None, faulty)
+
+
+@pytest.mark.covers("HIF-93")
+@pytest.mark.parametrize("damage", ["no hook", "another command", "no spec"])
+def test_a_manifest_that_does_not_read_back_is_not_given(damage, monkeypatch):
+    """
+    The manifest itself is read again too.
+    """
+    written = conversion.dump_manifest
+
+    def dump(manifest):
+        document = written(manifest)
+        first = document["hooks"][0]
+        spoilt = {
+            "no hook": {"hooks": document["hooks"][1:]},
+            "another command": {
+                "hooks": [first | {"handler": {"type": "command", "command": "./y.sh"}}, *document["hooks"][1:]]
+            },
+            "no spec": {"spec": None},
+        }
+        return document | spoilt[damage]
+
+    manifest = {"spec": "hooks/1.0", "hooks": [PLAIN_HOOK, PLAIN_HOOK]}
+    assert convert(manifest, None, None).is_verified
+    monkeypatch.setattr(conversion, "dump_manifest", dump)
+    with pytest.raises(HookonceError, match="does not read back as what was meant"):
+        convert(manifest, None, None)
+
+
+@pytest.mark.covers("HIF-61", "HIF-90", "HIF-92")
+def test_every_stage_of_a_conversion_shows():
+    """
+    Events, tools and seconds are decoded and encoded again, and what the target lacks is degraded with a gap.
+    """
+    claude = {
+        "PreToolUse": [{"matcher": "Bash|Edit", "hooks": [{"type": "command", "command": "./x.sh", "timeout": 5}]}]
+    }
+
+    made = convert({"hooks": claude}, agents.load("claude-code"), agents.load("gemini-cli"))
+    less = convert(
+        {"spec": "hooks/1.0", "hooks": [PLAIN_HOOK | {"handler": PLAIN_HOOK["handler"] | {"cwd": "x"}}]},
+        None,
+        agents.load("gemini-cli"),
+    )
+
+    entry = {"type": "command", "command": "./x.sh", "timeout": 5000}
+    assert {"BeforeTool": [{"matcher": "run_shell_command|replace", "hooks": [entry]}]} == made.document["hooks"]
+    assert ["configurable_cwd"] == [gap.capability for gap in less.gaps]
+    assert "cwd" not in json.dumps(less.document)

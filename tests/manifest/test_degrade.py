@@ -30,14 +30,15 @@ def degrade_hook(one, *supported):
     ("one", "needs"),
     [
         (hook(), set()),
-        (hook(capabilities=["http_handler"]), set()),
+        (hook(capabilities=["http_handler", "input_rewrite", "async_execution"]), set()),
         (hook(blocking=True), {"structured_output"}),
-        (hook(degradation={"input_rewrite": "block"}), {"structured_output"}),
-        (hook(degradation={"input_rewrite": "warn"}, capabilities=["input_rewrite"]), {"structured_output", "input_rewrite"}),
+        (hook(degradation={"input_rewrite": "block"}), {"structured_output", "input_rewrite"}),
+        (hook(degradation={"input_rewrite": "warn"}), {"structured_output", "input_rewrite"}),
         (Hook(event="agent_stop", handler=Handler(type="prompt", prompt="ok?")), {"llm_evaluated"}),
         (Hook(event="agent_stop", handler=Handler(type="http", url="https://x")), {"http_handler"}),
         (hook(handler={"background": True}), {"async_execution"}),
         (hook(handler={"platform": {"windows": "x.ps1"}}), {"platform_commands"}),
+        (hook(handler={"platform": {"beos": "x"}}), set()),
         (hook(handler={"env": {"A": "1"}, "cwd": "tools"}), {"custom_env", "configurable_cwd"}),
     ],
 )
@@ -53,8 +54,14 @@ def test_the_author_decides_before_the_registry():
     """
     A strategy of the author's beats the default of the capability.
     """
-    assert "block" == strategy_of(hook(), "input_rewrite")
-    assert "warn" == strategy_of(hook(degradation={"input_rewrite": "warn"}), "input_rewrite")
+    defaults = dict.fromkeys(["structured_output", "http_handler", "async_execution", "platform_commands", "custom_env", "configurable_cwd"], "warn")
+    defaults |= {"input_rewrite": "block", "llm_evaluated": "exclude"}
+    assert defaults == {name: strategy_of(hook(), name) for name in CAPABILITIES}
+    for name, default in defaults.items():
+        for strategy in ("block", "warn", "exclude"):
+            assert strategy == strategy_of(hook(degradation={name: strategy}), name)
+            other = next(each for each in CAPABILITIES if each != name)
+            assert default == strategy_of(hook(degradation={other: strategy}), name)
 
 
 @pytest.mark.covers("HIF-57", "HIF-102")
@@ -63,7 +70,7 @@ def test_a_hook_that_cannot_rewrite_becomes_a_guard(name, tmp_path):
     """
     The guard really refuses with a reason, whatever the hook is called.
     """
-    rewriting = hook(name=name, degradation={"input_rewrite": "block"}, capabilities=["input_rewrite"])
+    rewriting = hook(name=name, degradation={"input_rewrite": "block"})
     result = degrade_hook(rewriting, "structured_output")
 
     ((_, kept),) = result.hooks

@@ -69,7 +69,7 @@ def test_a_guard_or_an_error():
     """
     Where a hook must block and cannot do its work, a guard is written that refuses, or nothing at all.
     """
-    rewriting = document(degradation={"input_rewrite": "block"}, capabilities=["input_rewrite"])
+    rewriting = document(degradation={"input_rewrite": "block"})
     windsurf = agents.load("windsurf")
 
     made = convert(rewriting, None, windsurf)
@@ -136,7 +136,7 @@ def test_gemini_can_rewrite_input():
     """
     A hook that rewrites is no guard there.
     """
-    made = convert(document(degradation={"input_rewrite": "block"}, capabilities=["input_rewrite"]), None, agents.load("gemini-cli"))
+    made = convert(document(degradation={"input_rewrite": "block"}), None, agents.load("gemini-cli"))
 
     assert [] == made.gaps
     assert "./check.sh" == made.document["hooks"]["BeforeTool"][0]["hooks"][0]["command"]
@@ -157,13 +157,27 @@ def test_what_one_agent_alone_has_can_be_hooked_there(event):
     assert homes
 
 
-@pytest.mark.covers("HIF-64")
+@pytest.mark.covers("HIF-64", "HIF-103")
 @pytest.mark.parametrize("capability", CAPABILITIES)
-def test_every_capability_is_somebodys(capability):
+def test_every_capability_is_served_where_it_is_and_degraded_where_it_is_not(capability):
     """
-    There is an agent that has it and one that has not, and both are served.
+    On each agent that has it nothing is said of it, and on each that has not there is a gap with its strategy.
     """
-    having = [name for name in ABLE if capability in agents.load(name).config.capabilities]
+    needs = {
+        "structured_output": {"blocking": True},
+        "input_rewrite": {"degradation": {"input_rewrite": "block"}},
+        "llm_evaluated": {"handler": {"type": "prompt", "prompt": "ok?"}},
+        "http_handler": {"handler": {"type": "http", "url": "https://x.example/"}},
+        "async_execution": {"blocking": False, "handler": COMMAND | {"async": True}},
+        "platform_commands": {"handler": COMMAND | {"platform": {"windows": "x.ps1"}}},
+        "custom_env": {"handler": COMMAND | {"env": {"A": "1"}}},
+        "configurable_cwd": {"handler": COMMAND | {"cwd": "tools"}},
+    }
+    told, having = {}, {name for name in ABLE if capability in agents.load(name).config.capabilities}
+    for name in ABLE:
+        made = convert(document(**needs[capability]), None, agents.load(name))
+        told[name] = [gap.strategy for gap in made.gaps if gap.capability == capability]
 
     assert having
     assert len(having) < len(ABLE)
+    assert {name: [] if name in having else [CAPABILITIES[capability]] for name in ABLE} == told

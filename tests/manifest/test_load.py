@@ -6,7 +6,9 @@ import pytest
 import yaml
 from hypothesis import given
 
+from hookonce import agents
 from hookonce.base.jsontext import dump as as_json
+from hookonce.convert.conversion import convert
 from hookonce.manifest.load import ManifestError, build_manifest, dump_manifest, find_problems, load_manifest
 from hookonce.manifest.match import MatchSubject, matches
 from tests.laws.strategies import json_values
@@ -178,7 +180,7 @@ WRONG = {
     "$.hooks[0].may_allow": manifest(may_allow="yes"),
     "$.hooks[0].environment": manifest(environment="caller", blocking=True, on_failure="closed"),
     "$.hooks[0].handler.timeout_action": manifest(handler=HOOK["handler"] | {"timeout_action": "explode"}),
-    "$.hooks[0].handler.platform.beos": manifest(handler=HOOK["handler"] | {"platform": {"beos": "x"}}),
+    "$.hooks[0].handler.platform.linux": manifest(handler=HOOK["handler"] | {"platform": {"linux": 1}}),
     "$.hooks[0].handler.env.A": manifest(handler=HOOK["handler"] | {"env": {"A": 1}}),
 }
 
@@ -190,6 +192,24 @@ def test_every_fault_has_its_place(path):
     A wrong value is refused with its path.
     """
     assert [path] == [place for place, _ in find_problems(WRONG[path])[0]]
+
+
+@pytest.mark.covers("HIF-67", "HIF-73")
+@pytest.mark.parametrize("value", ["./be.sh", 1, None, {"a": []}])
+def test_a_system_of_nobody_s_is_ignored_with_a_word(value):
+    """
+    Whatever stands there: the manifest is used, a warning names it, and no agent is given it.
+    """
+    document = manifest(handler=HOOK["handler"] | {"platform": {"beos": value, "windows": "./x.ps1"}})
+
+    problems, warnings = find_problems(document)
+    loaded = build_manifest(document)
+
+    assert ([], ["$.hooks[0].handler.platform.beos"]) == (problems, [path for path, _ in warnings])
+    assert "./x.ps1" == loaded.hooks[0].handler.platform["windows"]
+    assert loaded == load_manifest(as_json(dump_manifest(loaded)))
+    for name in ("copilot-cli", "codex", "windsurf", "opencode"):
+        assert "beos" not in json.dumps(convert(document, None, agents.load(name)).document)
 
 
 @pytest.mark.covers("HIF-87")

@@ -126,7 +126,7 @@ def test_what_the_agent_cannot_hold_at_all_comes_back():
     A hook that was left out, and one of which only a guard was written, come back in their places.
     """
     lost = Hook(event="agent_stop", handler=Handler(type="prompt", prompt="ok?"), name="judge")
-    rewriting = hook(degradation={"input_rewrite": "block"}, capabilities=["input_rewrite"], provider_data={"zed": {"a": 1}})
+    rewriting = hook(degradation={"input_rewrite": "block"}, provider_data={"zed": {"a": 1}})
     meant = manifest(lost, hook(), rewriting)
     read, beside = write_sidecar(agents.load("windsurf"), meant)
 

@@ -37,7 +37,7 @@ PATIENCE = 30  # seconds for a hook that nobody waits for
 # A hook that needs one thing of the agent, and says so by what it is.
 NEEDING = {
     "structured_output": {"blocking": True},
-    "input_rewrite": {"capabilities": ["input_rewrite"], "degradation": {"input_rewrite": "block"}},
+    "input_rewrite": {"degradation": {"input_rewrite": "block"}},
     "llm_evaluated": {"handler": {"type": "prompt", "prompt": "Is this wise?"}},
     "http_handler": {"handler": {"type": "http", "url": "https://hooks.example.com/x"}},
     "async_execution": {"handler": CHECK | {"async": True}},

@@ -128,7 +128,7 @@ def test_to_end_the_turn_is_at_least_to_refuse_the_action(can, decision, expecte
 @pytest.mark.covers("HIF-24", "HIF-26", "HIF-27")
 def test_what_nobody_would_hear_is_left_out_by_name():
     """
-    Context, a message and new output go where the agent has a place for them.
+    Context, a message, new output and the wish to hide it go where the agent has a place for them.
     """
     said = Decision(context="c", system_message="m", updated_output="o", suppress_output=True)
 
@@ -137,7 +137,7 @@ def test_what_nobody_would_hear_is_left_out_by_name():
 
     assert (said, []) == (everything, nothing_lost)
     assert Decision() == nothing
-    assert {"context", "system_message", "output_rewrite"} == {gap.capability for gap in lost}
+    assert {"context", "system_message", "output_rewrite", "suppress_output"} == {gap.capability for gap in lost}
 
 
 def test_a_refusal_that_nobody_heeds_is_told_to_the_model():

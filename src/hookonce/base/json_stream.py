@@ -86,6 +86,39 @@ def duplicate_keys(raw: bytes) -> list[str]:
     return duplicates
 
 
+def duplicate_paths(raw: bytes) -> list[str]:
+    """The paths of the keys that an object repeats, such as `$.hooks[0].event`; most documents have none."""
+    if not duplicate_keys(raw):
+        return []
+
+    def collect_pairs(pairs: list[tuple[str, Any]]) -> "_Members":
+        members = _Members()
+        for key, value in pairs:
+            if key in members:
+                members.duplicates.append(f".{key}")
+            members.duplicates += [f".{key}{path}" for path in _inner_duplicates(value)]
+            members[key] = value
+        return members
+
+    return [f"${path}" for path in _inner_duplicates(json.loads(raw, object_pairs_hook=collect_pairs))]
+
+
+class _Members(dict[str, Any]):
+    """An object, and the paths in it at which a key is repeated."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.duplicates: list[str] = []
+
+
+def _inner_duplicates(value: Any) -> list[str]:
+    if isinstance(value, _Members):
+        return value.duplicates
+    if type(value) is not list:
+        return []
+    return [f"[{index}]{path}" for index, item in enumerate(value) for path in _inner_duplicates(item)]
+
+
 def read_documents(stream: BinaryIO, limit: int = MAX_LINE_BYTES) -> Iterator[StreamLine]:
     """Read the documents of a stream; where its first line is only the beginning of one, the stream may be that one."""
     lines = _read_lines(stream, limit)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from msgspec import Struct
@@ -24,7 +25,11 @@ from hookonce.manifest.discover import MANIFEST_NAMES
 from hookonce.manifest.load import MANIFEST_SPEC, dump_manifest, load_manifest
 from hookonce.model import Agent, Gap, Hook, Manifest
 
-GapFinder = Callable[[Agent, int, Hook], list[Gap]]  # what a manifest could not say of an agent's hook
+# what a manifest of some version could not say of an agent's hook
+GapFinder = Callable[[str, Agent, int, Hook], list[Gap]]
+
+
+FindGaps = Callable[[Agent, int, Hook], list[Gap]]
 
 
 class Adoption(Struct, frozen=True, kw_only=True):
@@ -36,23 +41,31 @@ class Adoption(Struct, frozen=True, kw_only=True):
     stay_reasons: list[str]
 
 
-def plan_adoption(agent: Agent, scope: str, roots: ConfigRoots, client: str, gaps_of: GapFinder) -> Adoption:
-    """Plan the changes that move an agent's own hooks into a manifest; a hook with gaps stays where it is."""
+def plan_adoption(
+    agent: Agent, scope: str, roots: ConfigRoots, client: str, gaps_of: GapFinder, spec: str | None = None
+) -> Adoption:
+    """Plan the changes that move an agent's own hooks into a manifest; a hook with gaps stays where it is.
+
+    `spec` is the version of a new manifest; one that is there keeps its own.
+    """
     if config_of(agent).language == "code":
         raise HookonceError(f"hooks of {agent.title} are code and cannot be adopted")
+    path = manifest_path(scope, roots)
+    old_spec = _spec_of(path)
+    find_gaps = partial(gaps_of, old_spec or spec or MANIFEST_SPEC)
     plan = Adoption(manifest=None, files=[], moved_hooks=[], stay_reasons=[])
-    for file_scope, path in config_files(agent, roots):
+    for file_scope, file in config_files(agent, roots):
         if file_scope == scope:
-            _adopt_file(agent, scope, path, client, plan, gaps_of)
-    manifest = _extend_manifest(manifest_path(scope, roots), plan.moved_hooks) if plan.moved_hooks else None
+            _adopt_file(agent, scope, file, client, plan, find_gaps)
+    manifest = _extend_manifest(path, plan.moved_hooks, spec) if plan.moved_hooks else None
     return replace(plan, manifest=manifest)
 
 
-def _adopt_file(agent: Agent, scope: str, path: Path, client: str, plan: Adoption, gaps_of: GapFinder) -> None:
+def _adopt_file(agent: Agent, scope: str, path: Path, client: str, plan: Adoption, find_gaps: FindGaps) -> None:
     old = read_file(path) or b""
     with naming_file(path):
         hooks, gaps = hooks_in(agent, path, old)
-        movable = _movable_hooks(agent, scope, hooks, client, plan.stay_reasons, gaps_of)
+        movable = _movable_hooks(agent, scope, hooks, client, plan.stay_reasons, find_gaps)
         commands = {hook.handler.command for hook in movable}
         new = remove_entries(editor_of(path), old, lambda text: (unwrap_command(text, client) or text) in commands)
         remaining = Counter(map(_hook_key, hooks_in(agent, path, new or b"{}")[0]))
@@ -70,7 +83,7 @@ def _hook_key(hook: Hook) -> tuple[str, str | None]:
 
 
 def _movable_hooks(
-    agent: Agent, scope: str, hooks: list[Hook], client: str, stay_reasons: list[str], gaps_of: GapFinder
+    agent: Agent, scope: str, hooks: list[Hook], client: str, stay_reasons: list[str], find_gaps: FindGaps
 ) -> list[Hook]:
     """The hooks that can run from a manifest and mean the same there; the others stay, each with the reason."""
     entry_events = {hook.event for hook in build_entries(agent, scope, client)}
@@ -78,7 +91,7 @@ def _movable_hooks(
     for index, hook in enumerate(hooks):
         if is_own_entry(hook.handler.target, client):
             continue
-        reasons = [gap.note for gap in gaps_of(agent, index, hook)]
+        reasons = [gap.note for gap in find_gaps(agent, index, hook)]
         if hook.event not in entry_events:
             reasons.append(f"{hook.event}: hookonce has no entry there that would call it")
         if hook.handler.command is None:
@@ -90,15 +103,28 @@ def _movable_hooks(
     return movable
 
 
-def _extend_manifest(path: Path, hooks: list[Hook]) -> FileChange:
+def _spec_of(path: Path) -> str | None:
+    """The version of a manifest that is there and can be used."""
+    data = read_file(path)
+    try:
+        return None if data is None else load_manifest(data).spec
+    except HookonceError:
+        return None
+
+
+def _extend_manifest(path: Path, hooks: list[Hook], spec: str | None) -> FileChange:
     siblings = [path.with_name(name) for name in MANIFEST_NAMES if name != path.name]
     if (other := next(filter(Path.exists, siblings), None)) is not None:
         raise HookonceError(f"{other} is there, and hooks are adopted into JSON only; make it {path.name} first")
-    old, document = read_file(path), dump_manifest(Manifest(spec=MANIFEST_SPEC, hooks=hooks))
+    old = read_file(path)
     if old is None:
+        document = dump_manifest(Manifest(spec=spec or MANIFEST_SPEC, hooks=hooks))
         return FileChange(path=path, old=None, new=pretty(encode(document), indent=2) + b"\n")
     with naming_file(path):
-        load_manifest(old)
+        old_spec = load_manifest(old).spec
+        if spec not in {None, old_spec}:
+            raise HookonceError(f"it is of {old_spec}; leave out --spec, or bring it there: hookonce convert --to hif")
+        document = dump_manifest(Manifest(spec=old_spec, hooks=hooks))
         return FileChange(path=path, old=old, new=merge_entries(jsonc, old, {"hooks": document["hooks"]}))
 
 

@@ -1,7 +1,9 @@
 """Conversion of hooks between agents: parse, degrade to what the target can do, render, parse again, compare."""
 
 from collections import Counter
+from collections.abc import Iterable
 from functools import partial
+from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct
@@ -11,8 +13,10 @@ from hookonce.agents import canonicalize_matcher, config_of, placement_of
 from hookonce.base import invocation
 from hookonce.base.invocation import CANONICAL_DIALECT, Invocation
 from hookonce.convert import losses
+from hookonce.convert.rewrites import declare_rewrites, rewrite_events
+from hookonce.convert.spec_version import to_spec
 from hookonce.errors import HookonceError, PayloadError
-from hookonce.manifest.degrade import degrade, without_degradation
+from hookonce.manifest.degrade import DegradedManifest, degrade, without_degradation
 from hookonce.manifest.http_script import to_http_handler
 from hookonce.manifest.load import MANIFEST_SPEC, build_manifest, dump_manifest, find_problems
 from hookonce.manifest.match import MatchSubject, matches
@@ -35,6 +39,14 @@ def verify_round_trip(target: Agent, document: Object, hooks: list[tuple[int, Ho
         message = f"the configuration for {target.title} does not read back as what was meant; this is our fault"
         raise HookonceError(message)
     return parsed_hooks
+
+
+def verify_manifest(document: Object, hooks: list[Hook]) -> bool:
+    """Compare the hooks with what a reader of the manifest will find; one without hooks is no manifest."""
+    is_valid = not find_problems(document)[0]
+    if hooks and not (is_valid and build_manifest(document).hooks == hooks):
+        raise HookonceError("the manifest does not read back as what was meant; this is our fault")
+    return is_valid
 
 
 def _hook_shape(hook: Hook) -> tuple[str, str, str]:
@@ -117,7 +129,7 @@ def is_hookonce_entry(hook: Hook) -> bool:
     return call is not None and call.run is None
 
 
-def convert(
+def convert(  # noqa: PLR0913  one name for each thing that a caller may choose
     document: Json,
     source: Agent | None,
     target: Agent | None,
@@ -125,8 +137,13 @@ def convert(
     adapt: WrapperOptions | None = None,
     on_block: Literal["guard", "error"] = "guard",
     beside: Json = None,
+    spec: str = MANIFEST_SPEC,
+    folders: Iterable[Path] = (),
 ) -> Conversion:
-    """Convert the hooks for another agent, or into a manifest; None stands for the manifest itself."""
+    """Convert the hooks for another agent, or into a manifest of that `spec`; None stands for the manifest itself.
+
+    `folders` are where the hooks' scripts are looked for, to see whether they rewrite input.
+    """
     manifest, gaps = read_manifest(document, source, adapt=adapt is not None, beside=beside)
     if source is not None and source is not target:
         gaps += [
@@ -134,12 +151,16 @@ def convert(
         ]
         manifest = replace(manifest, hooks=[_canonical_hook(source, hook, target) for hook in manifest.hooks])
     if target is None:
-        return _to_manifest(manifest, gaps)
+        return _to_manifest(manifest, gaps, spec, source or manifest.spec)
     if source is None:
         manifest = replace(manifest, hooks=[_native_hook(target, hook) for hook in manifest.hooks])
     config = config_of(target)
     is_same = source is target
-    degradation = without_degradation(manifest, config.handlers) if is_same else degrade(manifest, config.capabilities)
+    if is_same:
+        degradation = without_degradation(manifest, config.handlers)
+    else:
+        degradation, wrapper_gaps = _degrade_for(target, manifest, folders, wraps=adapt is not None)
+        gaps += wrapper_gaps
     if on_block == "error" and (guards := [gap for gap in degradation.gaps if gap.strategy == "block"]):
         raise HookonceError(f"{guards[0].note}, and no guard is wanted in its place")
     obstacles = {} if is_same else {index: losses.unusable_gap(index, hook) for index, hook in degradation.hooks}
@@ -160,6 +181,15 @@ def convert(
         needs_client=bool(wrapped_indices),
         side=build_sidecar(manifest, hooks, parsed_back),
     )
+
+
+def _degrade_for(
+    target: Agent, manifest: Manifest, folders: Iterable[Path], *, wraps: bool
+) -> tuple[DegradedManifest, list[Gap]]:
+    """The manifest as the target can hold it, and gaps of rewrites that our wrapper refuses."""
+    hooks, gaps = declare_rewrites(manifest.hooks, target, folders, wraps=wraps)
+    capabilities = config_of(target).capabilities
+    return degrade(replace(manifest, hooks=hooks), capabilities, rewrite_events(target)), gaps
 
 
 def _canonical_hook(source: Agent, hook: Hook, target: Agent | None) -> Hook:
@@ -201,12 +231,20 @@ def _needs_wrapper(target: Agent, hook: Hook) -> bool:
     return hook.handler.type == "command" and hook.dialect != target.name
 
 
-def _to_manifest(manifest: Manifest, gaps: list[Gap]) -> Conversion:
+def _to_manifest(manifest: Manifest, gaps: list[Gap], spec: str, source: Agent | str) -> Conversion:
     """The manifest itself, without hooks that only one agent can run, or find."""
-    candidates = [(hook, losses.manifest_gap(index, hook)) for index, hook in enumerate(manifest.hooks)]
-    gaps += [obstacle for _, obstacle in candidates if obstacle is not None]
-    portable = [hook for hook, obstacle in candidates if obstacle is None]
-    hooks = [replace(hook, dialect=None) if hook.dialect == CANONICAL_DIALECT else hook for hook in portable]
-    document = dump_manifest(replace(manifest, hooks=hooks))
-    is_valid = not find_problems(document)[0]
-    return Conversion(document=document, gaps=losses.unify_effects(gaps), is_verified=is_valid, hooks=len(hooks))
+    candidates = [(index, hook, losses.manifest_gap(index, hook)) for index, hook in enumerate(manifest.hooks)]
+    obstacles = [obstacle for _, _, obstacle in candidates if obstacle is not None]
+    portable = [
+        (index, replace(hook, dialect=None) if hook.dialect == CANONICAL_DIALECT else hook)
+        for index, hook, obstacle in candidates
+        if obstacle is None
+    ]
+    hooks, spec_gaps = to_spec(portable, spec, source)
+    document = dump_manifest(replace(manifest, spec=spec, hooks=hooks))
+    return Conversion(
+        document=document,
+        gaps=losses.unify_effects([*gaps, *obstacles, *spec_gaps]),
+        is_verified=verify_manifest(document, [hook for _, hook in portable]),
+        hooks=len(hooks),
+    )

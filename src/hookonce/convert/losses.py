@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from hookonce.agents import config_of, explain_narrowing, hook_label, lost_gap, placement_of
 from hookonce.base.invocation import CANONICAL_DIALECT
 from hookonce.formats import FORMATS
+from hookonce.convert.spec_version import pattern_gaps
 from hookonce.manifest.load import MANIFEST_SPEC, dump_hook, find_problems
 from hookonce.manifest.match import find_matcher_problems
 from hookonce.manifest.schema import REQUIRED_FIELDS
@@ -95,10 +96,11 @@ def _schema_gap(index: int, hook: Hook) -> Gap | None:
     return lost_gap(index, hook, field.partition(".")[0], f"a manifest cannot hold it: {field}: {faults[0][1]}")
 
 
-def adoption_gaps(source: Agent, index: int, hook: Hook) -> list[Gap]:
-    """What a manifest could not say of an agent's hook."""
+def adoption_gaps(spec: str, source: Agent, index: int, hook: Hook) -> list[Gap]:
+    """What a manifest of that version could not say of an agent's hook to hookonce itself."""
     gap = manifest_gap(index, hook)
-    return [*([] if gap is None else [gap]), *source_only_gaps(source, index, hook)]
+    gaps = pattern_gaps(index, hook, spec, source) if gap is None else [gap]
+    return [*gaps, *source_only_gaps(source, index, hook)]
 
 
 def is_unreadable(matcher: Json) -> bool:

@@ -27,6 +27,7 @@ from hookonce.model import Agent, Decision, Reply
 from hookonce.secrets import log
 from hookonce.trust.pin_store import Guard, find_guards, load_guards
 from hookonce.vocabulary.decision_merge import weaken
+from hookonce.vocabulary.events import BROADER_EVENTS
 from hookonce.vocabulary.names import AGENT_ALIASES
 
 FAIL_CLOSED_REASON = "hookonce could not ask the hooks that have to be asked; its log (hookonce logs) says why"
@@ -74,7 +75,7 @@ def find_refusal(
         event_types = _closed_types_of(candidates, counts_open=is_unread)
     except Exception:  # noqa: BLE001  what cannot be looked at now was looked at when the refusals were made
         event_types = _saved_event_types() | _guarded_event_types(cwd or str(project or "/"), project)
-    if not {event_type, "after_tool_execute" if event_type == "tool_use_failure" else event_type} & event_types:
+    if not {event_type, BROADER_EVENTS.get(event_type)} & event_types:
         return None
     return unread_reason(problem) if is_unread else FAIL_CLOSED_REASON
 

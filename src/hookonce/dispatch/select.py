@@ -20,6 +20,7 @@ from hookonce.manifest import discover
 from hookonce.manifest.discover import ManifestSource, Scope, find_project_sources, find_sources, load_source
 from hookonce.manifest.load import (
     EVERY_EVENT,
+    NATIVE_NAMES_SPEC,
     OPENHOOK_DIALECT,
     openhook_types_of,
 )
@@ -38,11 +39,11 @@ from hookonce.trust.pin_store import (
     load_pins,
     verify_by_pins,
 )
+from hookonce.vocabulary.events import BROADER_EVENTS
 from hookonce.vocabulary.file_writes import build_file_events
 
 _MATCHER_EVENTS = frozenset({"before_tool_execute", "after_tool_execute", "tool_use_failure", "permission_request"})
 _ALLOWING_SCOPES = frozenset({"user", "organisation", "system"})
-_NATIVE_NAMES_SPEC = "hooks/0.1"  # the specification in which patterns are about native names alone
 
 
 class SelectedHook(Struct, frozen=True, kw_only=True):
@@ -120,7 +121,7 @@ def select_hooks(event: Event, project: Path | None, candidates: list[CandidateH
 def _concerns(candidate: CandidateHook, event: Event) -> bool:
     if candidate.hook is None:
         return event.type in ACTION_EVENTS
-    return _matches_tool(candidate.hook, event, native_names_only=candidate.spec == _NATIVE_NAMES_SPEC)
+    return _matches_tool(candidate.hook, event, native_names_only=candidate.spec == NATIVE_NAMES_SPEC)
 
 
 ACTION_EVENTS = frozenset({"before_tool_execute", "before_prompt", "permission_request"})
@@ -336,17 +337,17 @@ def select_from_manifest(manifest: Manifest, source: ManifestSource, event: Even
 
 
 def _handles_event(hook: Hook, source: ManifestSource, event_type: str) -> bool:
-    """Whether a hook is for this event type; one for finished tools also gets failed ones."""
+    """Whether a hook is for this event type."""
     if source.is_openhook:
         return bool(
             openhook_types_of(event_type) & {hook.event} if hook.event != EVERY_EVENT else openhook_types_of(event_type)
         )
-    return hook.event == event_type or (hook.event, event_type) == ("after_tool_execute", "tool_use_failure")
+    return hook.event in {event_type, BROADER_EVENTS.get(event_type)}
 
 
 def _expand_candidate(candidate: CandidateHook, event: Event, project: Path | None) -> Iterator[SelectedHook]:
     hook, source = candidate.hook, candidate.source
-    if hook is None or not _matches_tool(hook, event, native_names_only=candidate.spec == _NATIVE_NAMES_SPEC):
+    if hook is None or not _matches_tool(hook, event, native_names_only=candidate.spec == NATIVE_NAMES_SPEC):
         return
     folder = str((candidate.folder or project) if source.scope == "project" else source.path.parent)
     if source.is_openhook:

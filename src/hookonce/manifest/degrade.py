@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from hookonce.manifest.http_script import to_command_handler
+from hookonce.manifest.schema import PLATFORMS
 from hookonce.model import Gap, Handler, Hook, Manifest, Strategy
 from hookonce.vocabulary.decision_merge import CAPABILITIES, OUTPUT_CAPABILITIES
 
@@ -32,6 +33,9 @@ _FIELD_DEFAULTS: dict[str, tuple[str, Any]] = {
 }
 
 
+REWRITABLE_EVENTS = frozenset({"before_tool_execute", "permission_request", "before_prompt"})  # which have an input
+
+
 class DegradedManifest(NamedTuple):
     """The hooks that remain, each with its place in the manifest, and what was lost on the way."""
 
@@ -42,15 +46,14 @@ class DegradedManifest(NamedTuple):
 def capabilities_of(hook: Hook) -> frozenset[str]:
     """What a hook needs of an agent, inferred."""
     handler = hook.handler
-    # That a hook rewrites input shows only when it runs. A manifest tells it by listing the capability *and* saying
-    # what to do without it; either alone is not enough, as the published examples have it.
+    # That a hook rewrites input shows only when it runs: its author tells it by saying what to do without.
     needs = {
         "structured_output": hook.blocking or bool(hook.degradation.keys() & OUTPUT_CAPABILITIES),
-        "input_rewrite": "input_rewrite" in hook.degradation and "input_rewrite" in hook.capabilities,
+        "input_rewrite": "input_rewrite" in hook.degradation,
         "llm_evaluated": handler.type in {"prompt", "agent"},
         "http_handler": handler.type == "http",
         "async_execution": handler.background,
-        "platform_commands": bool(handler.platform),
+        "platform_commands": not handler.platform.keys().isdisjoint(PLATFORMS),
         "custom_env": bool(handler.env),
         "configurable_cwd": handler.cwd is not None,
     }
@@ -62,10 +65,16 @@ def strategy_of(hook: Hook, capability: str) -> Strategy:
     return hook.degradation.get(capability) or CAPABILITIES.get(capability, "warn")
 
 
-def degrade(manifest: Manifest, capabilities: frozenset[str]) -> DegradedManifest:
-    """The manifest as an agent with these capabilities can hold it."""
+def degrade(
+    manifest: Manifest, capabilities: frozenset[str], rewrite_events: frozenset[str] = REWRITABLE_EVENTS
+) -> DegradedManifest:
+    """The manifest as an agent with these capabilities can hold it, which takes new input at those events alone."""
     gaps: list[Gap] = []
-    slots = [_degrade_hook(index, hook, capabilities, gaps) for index, hook in enumerate(manifest.hooks)]
+    less = capabilities - {"input_rewrite"}
+    slots = [
+        _degrade_hook(index, hook, less if hook.event in REWRITABLE_EVENTS - rewrite_events else capabilities, gaps)
+        for index, hook in enumerate(manifest.hooks)
+    ]
     return DegradedManifest([(index, hook) for index, hook in enumerate(slots) if hook is not None], gaps)
 
 
@@ -74,6 +83,9 @@ def _degrade_hook(index: int, hook: Hook, capabilities: frozenset[str], gaps: li
         return _replace_module(index, hook, gaps)
     if hook.handler.type == "function":
         hook = _function_as_command(index, hook, gaps)
+    if unknown_names := hook.handler.platform.keys() - PLATFORMS:  # no agent has a word for systems of nobody's
+        platform = {name: text for name, text in hook.handler.platform.items() if name not in unknown_names}
+        hook = replace(hook, handler=replace(hook.handler, platform=platform))
     missing = sorted(capabilities_of(hook) - capabilities)
     strategies = {capability: strategy_of(hook, capability) for capability in missing}
     # One decides for all: a guard rather than an absence, an absence rather than half a hook.

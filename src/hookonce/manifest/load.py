@@ -4,20 +4,22 @@ from collections.abc import Iterator, Mapping
 from re import compile as pattern
 from typing import Any
 
-from msgspec.structs import fields
+from msgspec.structs import fields, replace
 
+from hookonce.base.json_stream import duplicate_paths
 from hookonce.base.jsontext import load as parse_json
 from hookonce.errors import HookonceError
 from hookonce.manifest import schema
 from hookonce.manifest.http_script import explain_url_fault
 from hookonce.manifest.match import find_matcher_problems
-from hookonce.manifest.schema import MAX_TIMEOUT_S, REQUIRED_FIELDS, SPEC_REGEX, FieldSpec, JsonKind
+from hookonce.manifest.schema import MAX_TIMEOUT_S, PLATFORMS, REQUIRED_FIELDS, SPEC_REGEX, FieldSpec, JsonKind
 from hookonce.model import Handler, Hook, Manifest, Object, Problem
 from hookonce.vocabulary.events import EVENTS
 from hookonce.vocabulary.tools import ARGUMENTS
 
-MANIFEST_SPEC = "hooks/0.1"  # of the manifests that we write
-SUPPORTED_SPECS = ("hooks/1.0", "hooks/0.1")
+MANIFEST_SPEC = "hooks/1.0"  # of the manifests that we write, unless another is asked for
+NATIVE_NAMES_SPEC = "hooks/0.1"  # the version in which patterns are about native names alone
+SUPPORTED_SPECS = (MANIFEST_SPEC, NATIVE_NAMES_SPEC)
 _ANY_SPEC = pattern(r"hooks/[0-9]+\.[0-9]+")
 _READABLE_SPEC = pattern(SPEC_REGEX)
 
@@ -113,7 +115,7 @@ def _field_problems(document: Object, fields: Mapping[str, FieldSpec], path: str
         for key, entry in value.items() if type(value) is dict else enumerate(value):
             place = f"{where}.{key}" if type(value) is dict else f"{where}[{key}]"
             if field.keys and key not in field.keys:
-                yield place, f"expected one of {', '.join(field.keys)}"
+                continue  # what nobody knows is ignored at every depth
             yield from _value_problems(entry, field.entries, field.choices, place)
 
 
@@ -138,6 +140,10 @@ def _hook_warnings(hook: Any, path: str) -> Iterator[Problem]:
     handler = hook.get("handler")
     if type(handler) is not dict:
         return
+    platform = handler.get("platform")
+    for name in platform if type(platform) is dict else ():
+        if name not in PLATFORMS:
+            yield f"{path}.handler.platform.{name}", f"is ignored: expected one of {', '.join(PLATFORMS)}"
     # A command refers to a script if its first word has a path in it.
     program = command.split(" ", 1)[0] if type(command := handler.get("command")) is str else "/"
     if hook.get("blocking") is True and "/" not in program and "\\" not in program:
@@ -184,6 +190,34 @@ def _load_yaml(text: str) -> Any:
         raise ValueError(" ".join(str(fault).split())) from None
 
 
+def duplicate_key_paths(raw: bytes) -> list[str]:
+    """The paths of the keys that a manifest repeats; the last of them counts, in JSON as in YAML."""
+    text = raw.decode("utf-8-sig")
+    if text.lstrip()[:1] in {"{", "["}:
+        return duplicate_paths(text.encode())
+    import yaml
+
+    return list(_yaml_duplicates(yaml.compose(text, Loader=yaml.SafeLoader), "$", set()))
+
+
+def _yaml_duplicates(node: Any, path: str, visits: set[int]) -> Iterator[str]:
+    """Of a node and those below it; an alias is looked at once."""
+    if id(node) in visits or node is None or type(node.value) is str:
+        return
+    visits.add(id(node))
+    if node.id == "sequence":
+        for index, item in enumerate(node.value):
+            yield from _yaml_duplicates(item, f"{path}[{index}]", visits)
+        return
+    keys: set[str] = set()
+    for key, value in node.value:
+        name = str(key.value)
+        if name in keys and name != "<<":
+            yield f"{path}.{name}"
+        keys.add(name)
+        yield from _yaml_duplicates(value, f"{path}.{name}", visits)
+
+
 def load_manifest(raw: bytes) -> Manifest:
     """The manifest, or every problem of it at once."""
     document = parse_document(raw)
@@ -205,9 +239,36 @@ def parse_hook(document: Object) -> Hook:
     attributes, extra = _split_attributes(document, _HOOK_ATTRIBUTES)
     handler_attributes, handler_extra = _split_attributes(extra.pop("handler"), _HANDLER_ATTRIBUTES)
     if platform := handler_attributes.get("platform"):
-        names = {name: "darwin" if name in _DARWIN_NAMES else name for name in platform}
-        handler_attributes["platform"] = {names[name]: text for name, text in platform.items()}
-    return Hook(handler=Handler(extra=handler_extra, **handler_attributes), extra=extra, **attributes)
+        handler_attributes["platform"] = {
+            "darwin" if name in _DARWIN_NAMES else name: text
+            for name, text in platform.items()
+            if name in PLATFORMS or type(text) is str
+        }
+    return _read_save(Hook(handler=Handler(extra=handler_extra, **handler_attributes), extra=extra, **attributes))
+
+
+# hooks/0.1 has one event for every change of a file, and tells by Kiro's own trigger that it is a saved one.
+_CHANGE_EVENT, _SAVE_EVENT, _SAVE_TRIGGER = "file_changed", "file_saved", ("kiro", "trigger", "File Save")
+
+
+def _read_save(hook: Hook) -> Hook:
+    """A hook on changes that Kiro would run on a saved file is one on saved files."""
+    slug, key, value = _SAVE_TRIGGER
+    own_data = hook.provider_data.get(slug, {})
+    if hook.event != _CHANGE_EVENT or own_data.get(key) != value:
+        return hook
+    own_data = {name: item for name, item in own_data.items() if name != key}
+    data = {name: item for name, item in hook.provider_data.items() if name != slug}
+    return replace(hook, event=_SAVE_EVENT, provider_data=data | ({slug: own_data} if own_data else {}))
+
+
+def name_event(hook: Hook, spec: str) -> Hook:
+    """The hook with its event in the words of a version."""
+    if spec != NATIVE_NAMES_SPEC or hook.event != _SAVE_EVENT:
+        return hook
+    slug, key, value = _SAVE_TRIGGER
+    own_data = hook.provider_data.get(slug, {}) | {key: value}
+    return replace(hook, event=_CHANGE_EVENT, provider_data=hook.provider_data | {slug: own_data})
 
 
 def _split_attributes(document: Object, names: dict[str, str]) -> tuple[Object, Object]:

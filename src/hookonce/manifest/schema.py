@@ -144,7 +144,7 @@ def _field_schema(field: FieldSpec) -> Object:
     if field.kind == "array":
         property_schema["items"] = value_schema
     elif field.keys:
-        property_schema |= {"properties": dict.fromkeys(field.keys, value_schema), "additionalProperties": False}
+        property_schema["properties"] = dict.fromkeys(field.keys, value_schema)
     elif field.kind == "object":
         property_schema["additionalProperties"] = value_schema
     elif field.choices:

@@ -14,13 +14,12 @@ from hookonce.model import Decision, Event
 from hookonce.sdk.answers import parse_answer
 from hookonce.sdk.event import HookEvent
 from hookonce.vocabulary.decision_merge import merge_decisions
-from hookonce.vocabulary.events import EVENTS
+from hookonce.vocabulary.events import BROADER_EVENTS, EVENTS
 from hookonce.vocabulary.names import suggest_name
 
 HookFunction = Callable[[HookEvent], Any]
 F = TypeVar("F", bound=HookFunction)
 _FILTER_ATTRIBUTE = "__hookonce__"
-_ALIASES = {"tool_use_failure": "after_tool_execute"}  # who hears of finished tools also hears of failed ones
 
 
 class HookFilter(Struct, frozen=True):
@@ -109,7 +108,7 @@ def filter_of(function: HookFunction) -> HookFilter:
 
 
 def _matches_event(hook_filter: HookFilter, event: Event) -> bool:
-    return hook_filter.event in {None, event.type, _ALIASES.get(event.type)}
+    return hook_filter.event in {None, event.type, BROADER_EVENTS.get(event.type)}
 
 
 def run_functions(functions: Iterable[HookFunction], event: Event) -> Decision:

@@ -140,6 +140,7 @@ def _drop_unsupported_texts(decision: Decision, point: Point, gaps: list[Gap]) -
         gaps.append(_weaken_gap("system_message", "lost", "the user is shown nothing here"))
         decision = replace(decision, system_message=None)
     if decision.suppress_output and "suppress" not in point.capabilities:
+        gaps.append(_weaken_gap("suppress_output", "lost", "output is shown here all the same"))
         decision = replace(decision, suppress_output=None)
     return decision
 

@@ -12,6 +12,8 @@ from msgspec.structs import asdict
 from hookonce.model import Event
 
 TOOL_END_EVENTS = frozenset({"after_tool_execute", "tool_use_failure"})
+# event → a broader one, whose hooks are for it as well: finished tools for failed ones, changed files for saved ones
+BROADER_EVENTS = {"tool_use_failure": "after_tool_execute", "file_saved": "file_changed"}
 EventGroup = Literal["core", "extended", "exclusive", "further", "derived", "kernel"]
 
 

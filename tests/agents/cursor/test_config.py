@@ -166,7 +166,7 @@ def test_a_hook_that_rewrites_stays_where_it_can():
     """
     (found,), _ = parse({"beforeShellExecution": [{"command": "./x.sh"}]})
 
-    made, _ = render(hook(matcher="shell", capabilities=["input_rewrite"], provider_data=found.provider_data))
+    made, _ = render(hook(matcher="shell", degradation={"input_rewrite": "block"}, provider_data=found.provider_data))
 
     assert {"preToolUse": [{"command": "./x.sh", "matcher": "Shell"}]} == made["hooks"]
 

@@ -23,6 +23,17 @@ _TYPED_EVENTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "beforeReadFile": ("Read", ("file_path",)),
     "afterFileEdit": ("Write", ("file_path", "edits")),
 }
+# The model's own functions, by which the Hook Interchange Format knows the tools: the arguments of each.
+# Hooks of today's Cursor tell the other names, so that these are read and never written.
+_FUNCTION_ARGUMENTS = {
+    "run_terminal_cmd": {"is_background": "background", "explanation": "description"},
+    "read_file": {"target_file": "path"},
+    "edit_file": {"target_file": "path", "code_edit": "new_text", "contents": "content"}
+    | {"old_string": "old_text", "new_string": "new_text"},
+    "grep_search": {"query": "pattern"},
+    "file_search": {"query": "pattern"},
+    "web_search": {"search_term": "query"},
+}
 _MCP_EVENTS = frozenset({"beforeMCPExecution", "afterMCPExecution"})
 # What Cursor always says, and others do not.
 _DEFAULT_FIELDS: dict[str, Object] = {
@@ -113,6 +124,13 @@ def _shape_edit(name: str, arguments: Object) -> tuple[str, Object]:
     return "file_edit", arguments
 
 
+def _shape_function_edit(name: str, arguments: Object) -> tuple[str, Object]:
+    """The model's function for both: who gives the whole content writes, who gives a piece of it edits."""
+    name, arguments = _shape_edit(name, arguments)
+    is_edit = "content" not in arguments and not {"old_text", "new_text"}.isdisjoint(arguments)
+    return "file_edit" if is_edit else name, arguments
+
+
 def _result(facts: Facts, name: str) -> Result:
     output: Any = facts.get("output")
     if name != "shell" or type(output) is not dict or type(output.get("exitCode")) is not int:
@@ -161,16 +179,16 @@ AGENT = Agent(
     vendor="com.cursor",
     events=_EVENTS,
     tools=tool_names(
-        shell="Shell",
-        file_read="Read",
-        file_write="Write",
-        search="Grep",
-        find="List",
-        web_search="WebSearch",
+        shell="Shell run_terminal_cmd",
+        file_read="Read read_file",
+        file_write="Write edit_file",
+        search="Grep grep_search",
+        find="List file_search",
+        web_search="WebSearch web_search",
         web_fetch="WebFetch Fetch",
         agent="Task",
     ),
-    arguments={"*": {"file_path": "path"}, "agent": {"subagent_type": "type"}},
+    arguments={"*": {"file_path": "path"}, "agent": {"subagent_type": "type"}, **_FUNCTION_ARGUMENTS},
     # user_email is left out on purpose: an address is no identity that anybody agreed to.
     keys=name_table(
         "hook_event_name=event conversation_id=session generation_id=turn cwd model composer_mode=mode prompt "
@@ -206,7 +224,7 @@ AGENT = Agent(
     ),
     unwrap=_unwrap,
     refine=_refine,
-    shape_readers={"Write": _shape_edit},
+    shape_readers={"Write": _shape_edit, "edit_file": _shape_function_edit},
     mcp=_mcp,
     mcp_name="MCP:{1}".format,
     result=_result,
@@ -251,7 +269,8 @@ AGENT = Agent(
             "prompt": {"type": "type", "prompt": "prompt", "model": "model", "timeout": "timeout"},
         },
         fail_closed_key=("failClosed", True),
-        ambiguous={"Write": ["file_write", "file_edit"]},
+        ambiguous={name: ["file_write", "file_edit"] for name in ("Write", "edit_file")},
+        excluded_tools=frozenset(_FUNCTION_ARGUMENTS),
         silence="{}",
         trust="Declare the workspace trusted; hooks of a project do not run in any other.",
     ),

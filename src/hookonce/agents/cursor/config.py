@@ -109,7 +109,7 @@ def _can_keep_event(agent: Agent, hook: Hook, event: str, text: Json) -> bool:
     if event not in TOOL_EVENT_MATCHERS or (call is not None and call.via is not None):
         return True  # an entry of our own is installed for one event, whatever tools that is about
     meaning = _canonical_matcher(agent, event, text if type(text) is str else None)
-    return hook.matcher == meaning and "input_rewrite" not in hook.capabilities
+    return hook.matcher == meaning and "input_rewrite" not in hook.degradation
 
 
 def _canonical_matcher(agent: Agent, native: str, text: str | None) -> Json:

@@ -12,7 +12,7 @@ from hookonce.model import Decision, Json, Object, Reply
 
 _DENY_OUTCOME = OutcomeField(("decision",), ("reason",), {"deny": "deny", "block": "deny"}, requires_reason=True)
 _ASK_OUTCOME = _DENY_OUTCOME._replace(words={"deny": "deny", "block": "deny", "ask": "ask"})
-_LENIENT_SCHEMA = ReplySchema(suppress=None, requires_event_name=False, strict=False)
+_LENIENT_SCHEMA = ReplySchema(requires_event_name=False, strict=False)
 _NO_STOP_SCHEMA = _LENIENT_SCHEMA._replace(proceed=None)
 _DENY_SCHEMA = _LENIENT_SCHEMA._replace(outcomes=(_DENY_OUTCOME,))
 _SCHEMAS = {
@@ -25,7 +25,7 @@ _SCHEMAS = {
     "BeforeToolSelection": _NO_STOP_SCHEMA._replace(input=(hook_output.HOOK_OUTPUT_KEY, "toolConfig")),
     "SessionStart": _NO_STOP_SCHEMA._replace(context=hook_output.CONTEXT_PATH),
 }
-_MESSAGE_KEY = "systemMessage"
+_MESSAGE_KEY, _SUPPRESS_KEY = "systemMessage", "suppressOutput"
 
 
 def reply(native: str, decision: Decision, native_input: Object | None) -> Reply:
@@ -36,6 +36,8 @@ def reply(native: str, decision: Decision, native_input: Object | None) -> Reply
     fields = build_fields(_SCHEMAS.get(native, _NO_STOP_SCHEMA), native, decision, native_input)
     if "decision" in fields:
         fields[_MESSAGE_KEY] = "\n".join(text for text in (fields["reason"], decision.system_message) if text)
+    if _MESSAGE_KEY in fields:  # what it hides are messages, and this one is for the user
+        fields.pop(_SUPPRESS_KEY, None)
     return json_reply(fields)
 
 

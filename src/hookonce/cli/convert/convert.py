@@ -18,15 +18,17 @@ from hookonce.client.installation import UnusableInstallError, install_client
 from hookonce.configure.edit import jsonc, toml
 from hookonce.convert.conversion import Conversion, WrapperOptions, convert
 from hookonce.convert.losses import FAILURE_CAPABILITIES
-from hookonce.errors import HookonceError
+from hookonce.convert.spec_version import parse_spec
+from hookonce.errors import HookonceError, UsageError
 from hookonce.inspect.query_args import find_agent
-from hookonce.manifest.load import parse_document
+from hookonce.manifest.load import MANIFEST_SPEC, parse_document
 from hookonce.model import Agent, Gap, Json
 
 MANIFEST = "hif"
 _EXAMPLES = """examples:
   hookonce convert --from claude-code --to gemini-cli ~/.claude/settings.json
   hookonce convert --from hif --to codex --report gaps.json hooks.yaml
+  hookonce convert --from claude-code --to hif --spec 0.1 ~/.claude/settings.json
   hookonce convert --from claude-code --to cline --output .clinerules/hooks .claude/settings.json"""
 
 
@@ -45,6 +47,7 @@ def configure(parser: ArgumentParser) -> None:
     add("--output", metavar="FOLDER", help="write there, under the names that the agent knows")
     add_flag(parser, "--strict", "exit 3 when anything was lost")
     add_flag(parser, "--no-adapt", "write commands as they are, without a wrapper")
+    add("--spec", metavar="VERSION", help="of a manifest that is written: 1.0 or 0.1; default: 1.0")
     add("--scope", choices=("user", "project"), default="project", help="whose hooks these are; default: project")
     add(
         "--on-block",
@@ -64,6 +67,8 @@ def run(options: Namespace) -> int:
         adapt=None if options.no_adapt else WrapperOptions(str(paths.client_path()), options.scope),
         on_block=options.on_block,
         beside=_read_side_file(options),
+        spec=_manifest_spec(options),
+        folders=_script_folders(options.file),
     )
     if source is not None and not conversion.hooks:
         warn(f"{options.file} holds no hook that {source.title} would run")
@@ -82,6 +87,18 @@ def run(options: Namespace) -> int:
         gaps = [{"hook": _hook_index(gap.where)} | {key: getattr(gap, key) for key in keys} for gap in conversion.gaps]
         _write_file(options.report, dump({"verified": conversion.is_verified, "gaps": gaps}))
     return EXIT_GAPS if options.strict and conversion.gaps else 0
+
+
+def _manifest_spec(options: Namespace) -> str:
+    if options.spec is not None and options.target != MANIFEST:
+        raise UsageError(f"--spec is for --to {MANIFEST}; the files of {options.target} have no version of ours")
+    return MANIFEST_SPEC if options.spec is None else parse_spec(options.spec)
+
+
+def _script_folders(name: str) -> list[Path]:
+    """Where the scripts of a file may lie: beside it, in the folder around its own, and here."""
+    here = Path.cwd()
+    return [here] if name == "-" else [*(here / name).parents[:2], here]
 
 
 def _read_document(name: str, source: Agent | None) -> Json:

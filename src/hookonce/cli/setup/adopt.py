@@ -15,6 +15,7 @@ from hookonce.configure.changes import FileChange, render_diff
 from hookonce.configure.install import plan_install
 from hookonce.configure.locations import current_roots
 from hookonce.convert.losses import adoption_gaps
+from hookonce.convert.spec_version import parse_spec
 from hookonce.errors import HookonceError
 from hookonce.inspect.query_args import find_agent
 from hookonce.model import Agent
@@ -24,6 +25,7 @@ def configure(parser: ArgumentParser) -> None:
     """The options of `adopt`."""
     parser.epilog = "examples:\n  hookonce adopt claude-code --dry-run\n  hookonce adopt claude-code --scope project"
     config_changes.add_change_options(parser, requires_names=True)
+    parser.add_argument("--spec", metavar="VERSION", help="of a new manifest: 1.0 or 0.1; default: 1.0")
 
 
 def run(options: Namespace) -> int:
@@ -46,7 +48,8 @@ def _adopt_agent(options: Namespace, agent: Agent) -> tuple[list[FileChange], Ch
     """One agent after the other: each sees the manifest as the last one has left it."""
     if not config_of(agent).repairable:
         raise HookonceError(f"hooks of {agent.title} are not moved for you; hookonce convert --to hif shows them")
-    plan = plan_adoption(agent, options.scope, current_roots(), str(paths.client_path()), adoption_gaps)
+    spec = None if options.spec is None else parse_spec(options.spec)
+    plan = plan_adoption(agent, options.scope, current_roots(), str(paths.client_path()), adoption_gaps, spec)
     for text in plan.stay_reasons:
         warn(f"stays where it is: {text}")
     if not options.json:

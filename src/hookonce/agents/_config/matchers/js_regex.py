@@ -92,8 +92,7 @@ def is_exactly_rendered(agent: Agent, matcher: Json, mcp: McpPatterns, text: str
 def _render_part(agent: Agent, part: Json, mcp: McpPatterns) -> tuple[list[str], str | None]:
     if type(part) is dict and "mcp" in part:
         return [mcp.tools(part["mcp"]["server"], part["mcp"].get("tool"))], mcp.loss
-    meanings = tool_meanings(agent).items()
-    natives = [native for native, kinds in meanings if any(is_about(part, kind) for kind in kinds)]
+    natives = _natives_about(agent, part)
     pattern = pattern_of(part)
     if pattern is None:
         return (natives, None) if natives else _render_unknown_name(agent, part)
@@ -105,7 +104,15 @@ def _render_part(agent: Agent, part: Json, mcp: McpPatterns) -> tuple[list[str],
     return [pattern], None if fits_native else unknown
 
 
+def _natives_about(agent: Agent, part: Json) -> list[str]:
+    aliases = agent.config.excluded_tools if agent.config else frozenset()
+    meanings = [(native, kinds) for native, kinds in tool_meanings(agent).items() if native not in aliases]
+    return [native for native, kinds in meanings if any(is_about(part, kind) for kind in kinds)]
+
+
 def _render_unknown_name(agent: Agent, name: str) -> tuple[list[str], str | None]:
+    if agent.config is not None and name in agent.config.excluded_tools:
+        return _natives_about(agent, agent.tools[name]), None
     if name in agent.tools:
         return [name], f"{name} is what {agent.title} calls {agent.tools[name]}"
     return [escape_name(name)], f"{agent.title} has no tool for {name}" if name in ARGUMENTS else None
