@@ -36,10 +36,10 @@ def claude():
 
 def test_ids_follow_the_stream():
     """
-    The ids of a translation are those that a stream gives to the bytes of its lines, repeated ones included.
+    Stable ids of a translation are those that a stream gives to the bytes of its lines, repeated ones included.
     """
     given = [PAYLOAD, PAYLOAD, tagged(2), PAYLOAD]
-    made, _ = translated(given, source=claude(), level="full")
+    made, _ = translated(given, source=claude(), level="full", stable_ids=True)
     ids = StreamIds()
 
     assert [ids.next("claude-code", json.dumps(one).encode()) for one in given] == [one["event"]["id"] for one in made]

@@ -1,4 +1,4 @@
-"""Event ids (UUIDv5, UUIDv7): the same input gives the same id, on every machine and in every format."""
+"""Event ids: new ones (UUIDv7, UUIDv4), and ones that follow from what they are about (UUIDv5), on every machine."""
 
 from hashlib import sha1, sha256
 from os import urandom
@@ -33,6 +33,11 @@ def id_from_foreign(text: str) -> str:
 def new_id() -> str:
     """A new UUIDv7: unique, and in the order of time."""
     return _format_uuid((time_ns() // 1_000_000).to_bytes(6, "big").hex() + urandom(10).hex(), "7")
+
+
+def random_id() -> str:
+    """A new UUIDv4: unique, and nothing else."""
+    return _format_uuid(urandom(16).hex(), "4")
 
 
 def time_of(text: str) -> float | None:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from hookonce import agents, formats
 from hookonce.agents import decode, encode
-from hookonce.base.ids import StreamIds
+from hookonce.base.ids import StreamIds, random_id
 from hookonce.base.json_stream import TOO_DEEP, StreamLine, duplicate_keys, parse_json
 from hookonce.base.jsontext import dump, load
 from hookonce.base.times import now
@@ -29,7 +29,8 @@ class TranslationPlan(Struct, frozen=True, kw_only=True):
     """What to translate into what. No source means that each line is identified by itself.
 
     `profile` is one of the source's `readers`, `variant` one of the target's `variants`; `received` is a time, or
-    `now` for the moment at which each line is read. `signs` says that each document is signed.
+    `now` for the moment at which each line is read. `signs` says that each document is signed. `stable_ids` says that
+    the ids of payloads follow from their contents and their order, so that the same stream gives the same ids again.
     """
 
     target: Format
@@ -42,6 +43,7 @@ class TranslationPlan(Struct, frozen=True, kw_only=True):
     received: str | None = None
     strict: bool = False
     signs: bool = False
+    stable_ids: bool = False
 
 
 class LineFault(Struct, frozen=True, kw_only=True):
@@ -60,7 +62,7 @@ class Translation:
         self.written_count = 0
         self.unwritten_types: Counter[str] = Counter()
         self.notes: Counter[str] = Counter()
-        self._ids = StreamIds()
+        self._next_id = StreamIds().next if plan.stable_ids else _random_id
         self._context = StreamContext()
         self._parents: dict[str, Record] = {}
         self._write = plan.target.variants[plan.variant] if plan.variant else plan.target.write
@@ -98,14 +100,14 @@ class Translation:
         received = now() if plan.received == "now" else plan.received
         if isinstance(source, Agent):
             event_name = plan.event or _event_by_shape(source, document)
-            event = decode(source, document, event_name, id=self._ids.next(source.name, raw), received=received)
+            event = decode(source, document, event_name, id=self._next_id(source.name, raw), received=received)
             if (home := foreign_home(source, document)) is not None:
                 _count_bounded(self.notes, f"read as {source.title}, though the transcript lies in {home}")
             return self._write_documents(Record(event=self._context.complete(event)))
         if type(document) is not dict:
             raise HookonceError("expected a JSON object")
         if reader := source.readers.get(plan.profile):
-            return self._write_documents(reader(document, self._ids.next(source.name, raw), received))
+            return self._write_documents(reader(document, self._next_id(source.name, raw), received))
         return self._from_format(source, document)
 
     def _from_format(self, source: Format, document: Object) -> list[Object]:
@@ -153,13 +155,28 @@ class Translation:
         return documents
 
 
+def _random_id(_agent: str, _payload: bytes) -> str:
+    """An id that nobody else has: two payloads are two events, however alike they are."""
+    return random_id()
+
+
 def translate(
-    payload: Object, source: str, to: str, *, event: str | None = None, privacy: Level = "minimal"
+    payload: Object,
+    source: str,
+    to: str,
+    *,
+    event: str | None = None,
+    privacy: Level = "minimal",
+    stable_ids: bool = False,
 ) -> list[Object]:
-    """Translate one payload or event into documents, as plain JSON objects; `source` and `to` are names."""
+    """Translate one payload or event into documents, as plain JSON objects; `source` and `to` are names.
+
+    A payload is a new event at each call, with an id of its own, unless `stable_ids` asks for one made of its content.
+    """
     origin = formats.load(source) if source in formats.FORMATS else agents.load(source)
     target = formats.load(to) if to in formats.FORMATS else payload_format(agents.load(to))
-    translation = Translation(TranslationPlan(source=origin, target=target, event=event, level=privacy))
+    plan = TranslationPlan(source=origin, target=target, event=event, level=privacy, stable_ids=stable_ids)
+    translation = Translation(plan)
     return [load(dump(document).decode()) for document in translation.translate_line(StreamLine(1, dump(payload)))]
 
 

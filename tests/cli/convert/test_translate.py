@@ -7,7 +7,6 @@ import pytest
 
 from hookonce import agents, formats
 from hookonce.base import times
-from hookonce.base.ids import is_uuid
 from hookonce.demo.replay import list_recordings as bundled
 from tests.cli.command import PAYLOAD, lines, recorded, run, tagged
 
@@ -82,28 +81,6 @@ def test_one_document_in_every_dress(given, through, tmp_path):
     ran = run("translate", "--to", "openhook", *words, given=stdin.encode())
 
     assert (0, "", ["s1"]) == (ran.code, ran.err, [event["session_id"] for event in ran.documents()])
-
-
-def test_line_ends_change_no_id():
-    """
-    The same payload has the same id with LF, with CRLF and with nothing at its end.
-    """
-    text = json.dumps(PAYLOAD).encode()
-    ids = {run("translate", "--to", "openhook", given=text + end).documents()[0]["id"] for end in (b"", b"\n", b"\r\n")}
-
-    assert 1 == len(ids)
-
-
-def test_ids_are_the_same_on_every_run_and_different_in_one():
-    """
-    Repeated payloads of one run get different UUIDs of version 5, and the next run gets the same ones.
-    """
-    first, again = (run("translate", "--to", "openhook", "-", given=lines(PAYLOAD, PAYLOAD, tagged(2))) for _ in "ab")
-    ids = [event["id"] for event in first.documents()]
-
-    assert first.out == again.out
-    assert (3, True) == (len(set(ids)), all(map(is_uuid, ids)))
-    assert {"5"} == {text[14] for text in ids}
 
 
 def test_several_files_are_one_stream(tmp_path):
@@ -254,7 +231,7 @@ def test_what_a_format_cannot_say_is_counted():
     """
     given = lines(PAYLOAD | {"hook_event_name": "CwdChanged"}, PAYLOAD, PAYLOAD | {"hook_event_name": "Setup"})
 
-    lenient, strict = (run("translate", "--to", "openhook", *words, given=given) for words in ((), ("--strict",)))
+    lenient, strict = (run("translate", "--stable-ids", "--to", "openhook", *words, given=given) for words in ((), ("--strict",)))
 
     assert ["2 events left out, OpenHook has no place for: cwd_changed 1, setup 1"] == lenient.complaints()
     assert (0, 3) == (lenient.code, strict.code)

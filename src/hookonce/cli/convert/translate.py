@@ -42,6 +42,7 @@ def configure(parser: ArgumentParser) -> None:
     add("--user", metavar="ID", help="name the human; without it no user is written")
     add("--received", metavar="TIME|now", help="the time of payloads that carry none")
     add("--on-error", choices=("skip", "stop"), default="skip", help="what a bad line does (skip)")
+    add_flag(parser, "--stable-ids", "ids of payloads by their content: the same input, the same ids")
     add_flag(parser, "--sign", "sign each event with this machine's key; check verifies it")
     add_max_line_option(parser)
     add_flag(parser, "--strict", "refuse duplicate keys; exit 3 when anything is left out")
@@ -88,6 +89,7 @@ def _build_plan(options: Namespace) -> TranslationPlan:
         received=received,
         strict=options.strict,
         signs=options.sign,
+        stable_ids=options.stable_ids,
     )
 
 
