@@ -1,7 +1,7 @@
 """Validation of documents (`hookonce check`): every problem with its JSON path, and the conformance level."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -10,13 +10,18 @@ from msgspec import UNSET, Struct, UnsetType
 
 from hookonce import agents, formats
 from hookonce.agents import decode
-from hookonce.base.json_stream import TOO_DEEP, StreamLine, duplicate_keys, parse_json
+from hookonce.base.json_stream import TOO_DEEP, StreamLine, duplicate_paths, parse_json
+from hookonce.base.settings import AGENT_HOOKS_RULES_FILE
+from hookonce.diagnose.checks.agent_hooks_rules import find_rule_problems, find_scope_problems, looks_like_rules
+from hookonce.diagnose.checks.event_ids import ID_FIELDS, StreamIdIndex
 from hookonce.diagnose.checks.handlers import manifest_obstacles, manifest_place, missing_scripts
 from hookonce.diagnose.checks.manifest import closed_problems, event_problems, privacy_problems, unknown_words
 from hookonce.dispatch.identification import identify, payload_event
 from hookonce.errors import HookonceError, PayloadError
 from hookonce.formats.schema import FormatCheck, validate_document
-from hookonce.manifest.load import find_problems
+from hookonce.manifest.discover import OPENHOOK_FILE, PROJECT_FOLDER
+from hookonce.manifest.load import duplicate_key_paths, find_problems, parse_document
+from hookonce.manifest.policy import POLICY_FIELDS, POLICY_FILE, find_policy_problems, find_policy_warnings
 from hookonce.model import Object, Problem
 from hookonce.modules.protocol.descriptor import find_problems as descriptor_problems
 from hookonce.store.integrity import signature
@@ -87,19 +92,24 @@ class CheckReport(Struct, frozen=True, kw_only=True):
     signed_by: dict[str, int] | UnsetType = UNSET  # how many documents have a valid signature, by its known owner
 
 
-def check_documents(name: str, lines: Iterable[StreamLine], *, strict: bool, source: str | None = None) -> CheckReport:
-    """Check one file of documents, all of one kind; `source` names the kind where it is known."""
+def check_documents(
+    name: str, lines: Iterable[StreamLine], *, strict: bool, source: str | None = None, is_manifest: bool = False
+) -> CheckReport:
+    """Check one file of documents, all of one kind; `source` names the kind where it is known.
+
+    `is_manifest`: the one line is a whole manifest, in JSON or YAML.
+    """
     problems: list[DocumentProblem] = []
     warnings: list[DocumentProblem] = []
     kinds: dict[str, None] = {}  # in the order met; documents themselves are not kept, a file may be long
     traits: set[DocumentTrait] = set()
     signers: Counter[str] = Counter()
-    count = 0
+    count, ids = 0, StreamIdIndex()
     for line in lines:
         count += 1
-        result = _check_line(name, line, source, strict=strict)
+        result = _check_line(name, line, source, strict=strict, is_manifest=is_manifest)
         kinds[result.kind] = None
-        _add_problems(problems, result.problems, line.number)
+        _add_problems(problems, [*result.problems, *_id_problems(ids, result, line.number)], line.number)
         _add_problems(warnings, result.warnings, line.number)
         if result.signer is not None:
             signers[result.signer] += 1
@@ -128,6 +138,14 @@ def check_documents(name: str, lines: Iterable[StreamLine], *, strict: bool, sou
     )
 
 
+def _id_problems(ids: StreamIdIndex, result: DocumentResult, line: int) -> list[Problem]:
+    first_line = None if result.document is None else ids.find_earlier(result.kind, result.document, line)
+    if first_line is None:
+        return []
+    path = f"$.{'.'.join(ID_FIELDS[result.kind])}"
+    return [(path, f"line {first_line} has this id already; each event has its own")]
+
+
 def _add_problems(listing: list[DocumentProblem], new_problems: list[Problem], line: int) -> None:
     """List what a reader can still read; a file may be endless."""
     free_slots = max(_MAX_PROBLEMS - len(listing), 0)
@@ -137,24 +155,26 @@ def _add_problems(listing: list[DocumentProblem], new_problems: list[Problem], l
     listing += [DocumentProblem(path=path, message=message, line=line) for path, message in pairs]
 
 
-def _check_line(name: str, line: StreamLine, source: str | None, *, strict: bool) -> DocumentResult:
+def _check_line(name: str, line: StreamLine, source: str | None, *, strict: bool, is_manifest: bool) -> DocumentResult:
     fault = line.fault
     try:
         if fault is None:
-            return _check_raw(name, line.raw, source, strict=strict)
+            return _check_raw(name, line.raw, source, strict=strict, is_manifest=is_manifest)
     except (HookonceError, RecursionError) as problem:
         fault = TOO_DEEP if isinstance(problem, RecursionError) else str(problem)
     return DocumentResult("unknown", [("$", fault)], [])
 
 
-def _check_raw(name: str, raw: bytes, source: str | None, *, strict: bool) -> DocumentResult:
-    document = parse_json(raw)
-    duplicates = [(f"$..{key}", f"duplicate key {key!r}") for key in duplicate_keys(raw)]
+def _check_raw(name: str, raw: bytes, source: str | None, *, strict: bool, is_manifest: bool) -> DocumentResult:
+    document = parse_document(raw) if is_manifest else parse_json(raw)
+    repeated_paths = duplicate_key_paths(raw) if is_manifest else duplicate_paths(raw)
+    duplicates = [(path, "this key is there twice, and only the last one counts") for path in repeated_paths]
     kind = source or document_kind(name, document)
     check = DOCUMENT_CHECKS.get(kind)
     problems, warnings = check(document, strict) if check is not None else _check_payload(kind, document)
-    if kind == "manifest" and not problems and Path(name).is_file():
-        warnings = [*warnings, *missing_scripts(Path(name), document), *manifest_obstacles(Path(name), document)]
+    if (check_place := _PLACE_CHECKS.get(kind)) is not None and Path(name).is_file():
+        place_problems, place_warnings = check_place(Path(name), document, not problems)
+        problems, warnings = [*problems, *place_problems], [*warnings, *place_warnings]
     if kind == "manifest":
         is_project = manifest_place(Path(name))[1] == "project"
         warnings = [*warnings, *privacy_problems(document, is_project=is_project)]
@@ -182,22 +202,23 @@ def _check_signature(kind: str, document: Object) -> tuple[list[Problem], list[P
 
 
 def document_kind(name: str, document: Any) -> str:
-    """The kind of a document: a format, an agent's payload, a discovery file, or unknown."""
-    is_discovery = type(document) is dict and {"openhook", "hooks"} <= document.keys() and "type" not in document
-    if is_discovery or Path(name).name == ".openhook.json":
-        return "openhook-discovery"
-    if _looks_like_manifest(document):
-        return "manifest"
-    # Only descriptors have a transport; one of their other keys may have been forgotten.
-    keys = document.keys() if type(document) is dict else set[str]()
-    if "transport" in keys and len(keys & {"name", "kind", "capabilities"}) >= 2:  # noqa: PLR2004  of three
-        return "module-descriptor"
-    return identify(document).name or "unknown"
+    """The kind of a document: a format, an agent's payload, a file of hooks or about them, or unknown."""
+    if (kind := _KINDS_BY_NAME.get(Path(name).name)) is not None:
+        return kind
+    shapes = _KINDS_BY_SHAPE.items() if type(document) is dict else ()
+    return (
+        next((kind for kind, has_shape in shapes if has_shape(document)), None) or identify(document).name or "unknown"
+    )
 
 
-def _looks_like_manifest(document: Any) -> bool:
+def _looks_like_descriptor(document: Object) -> bool:
+    """Only descriptors have a transport; one of their other keys may have been forgotten."""
+    return "transport" in document and len(document.keys() & {"name", "kind", "capabilities"}) >= 2  # noqa: PLR2004  of three
+
+
+def _looks_like_manifest(document: Object) -> bool:
     """A specification of hooks, or hooks with handlers: enough to say what is missing."""
-    if type(document) is not dict or "event" in document:
+    if "event" in document:
         return False
     spec, hooks = document.get("spec"), document.get("hooks")
     has_handlers = type(hooks) is list and any(type(hook) is dict and "handler" in hook for hook in hooks)
@@ -233,10 +254,40 @@ def _check_manifest(document: Any, _: bool) -> tuple[list[Problem], list[Problem
     return [*problems, *closed_problems(document)], [*others, *event_warnings.items(), *unknown_words(document)]
 
 
+def _check_manifest_place(file: Path, document: Any, is_usable: bool) -> tuple[list[Problem], list[Problem]]:  # noqa: FBT001
+    return [], [*missing_scripts(file, document), *manifest_obstacles(file, document)] if is_usable else []
+
+
+def _check_policy_place(file: Path, _: Any, __: bool) -> tuple[list[Problem], list[Problem]]:  # noqa: FBT001
+    """A project's policy is worth a word in any case: it is not the project's to say what others may do."""
+    is_project = file.absolute().parent.name == PROJECT_FOLDER
+    return [], [("$", "it can forbid hooks of this project only")] if is_project else []
+
+
+# What follows from where a file lies: its path, its document, and whether that has no problem.
+_PLACE_CHECKS: dict[str, Callable[[Path, Any, bool], tuple[list[Problem], list[Problem]]]] = {
+    "manifest": _check_manifest_place,
+    "policy": _check_policy_place,
+    "agent-hooks-rules": lambda file, document, _: find_scope_problems(file, document),
+}
+_KINDS_BY_NAME = {
+    OPENHOOK_FILE: "openhook-discovery",
+    POLICY_FILE: "policy",
+    AGENT_HOOKS_RULES_FILE: "agent-hooks-rules",
+}
+_KINDS_BY_SHAPE: dict[str, Callable[[Object], bool]] = {
+    "openhook-discovery": lambda document: {"openhook", "hooks"} <= document.keys() and "type" not in document,
+    "agent-hooks-rules": looks_like_rules,
+    "manifest": _looks_like_manifest,
+    "policy": lambda document: not document.keys().isdisjoint(POLICY_FIELDS),
+    "module-descriptor": _looks_like_descriptor,
+}
 DOCUMENT_CHECKS: dict[str, FormatCheck] = {name: partial(_check_format, name) for name in formats.FORMATS} | {
     "openhook-discovery": lambda document, strict: validate_document(
         "openhook-discovery", None, document, strict=strict
     ),
     "manifest": _check_manifest,
+    "policy": lambda document, _: (find_policy_problems(document), find_policy_warnings(document)),
+    "agent-hooks-rules": lambda document, _: find_rule_problems(document),
     "module-descriptor": lambda document, strict: descriptor_problems(document, strict=strict),
 }

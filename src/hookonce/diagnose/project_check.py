@@ -8,26 +8,26 @@ from typing import Literal
 
 from hookonce.base.files import read_regular_file
 from hookonce.base.json_stream import StreamLine, parse_json, read_documents
-from hookonce.base.jsontext import dump, load
+from hookonce.base.settings import AGENT_HOOKS_RULES_FILE
 from hookonce.diagnose.document_check import CheckReport, DocumentProblem, check_documents, document_kind
 from hookonce.errors import HookonceError
 from hookonce.manifest.discover import OPENHOOK_FILE, PROJECT_FOLDER, ManifestSource, find_sources, load_source
-from hookonce.manifest.load import parse_document as parse_manifest
-from hookonce.manifest.policy import POLICY_FILE, find_policy_problems, find_policy_warnings
+from hookonce.manifest.policy import POLICY_FILE
 from hookonce.trust.consent import is_trusted
 
 _EVENTS_NAME = "events"
 _STREAM_SUFFIXES = (".json", ".jsonl", ".ndjson")
-_MAX_POLICY_BYTES = 1 << 20
+_MAX_FILE_BYTES = 1 << 20
 
 
 def check_folder(folder: Path, *, strict: bool) -> CheckReport:
     """Check a project: every problem is reported with the file that has it."""
     project_sources = [source for source in find_sources(folder) if source.scope == "project"]
     reports = {_relative_name(folder, source): _check_hooks(source, strict=strict) for source in project_sources}
-    policy_name = f"{PROJECT_FOLDER}/{POLICY_FILE}"
-    policy, events = _check_policy(folder / policy_name), _check_events(folder, strict=strict)
-    reports |= {} if policy is None else {policy_name: policy}
+    for name in (f"{PROJECT_FOLDER}/{POLICY_FILE}", f"{PROJECT_FOLDER}/{AGENT_HOOKS_RULES_FILE}"):
+        if (report := _check_own_file(folder / name, strict=strict)) is not None:
+            reports[name] = report
+    events = _check_events(folder, strict=strict)
     reports |= {} if events is None else {_EVENTS_NAME: events}
     problems = [_with_file(name, problem) for name, report in reports.items() for problem in report.problems]
     warnings = [_with_file(name, problem) for name, report in reports.items() for problem in report.warnings]
@@ -59,34 +59,20 @@ def _with_file(name: str, problem: DocumentProblem) -> DocumentProblem:
 
 def _check_hooks(source: ManifestSource, *, strict: bool) -> CheckReport:
     kind = "openhook-discovery" if source.is_openhook else "manifest"
-    return check_documents(str(source.path), [_hooks_line(source)], strict=strict, source=kind)
+    line = StreamLine(1, source.data, source.problem)
+    is_manifest = not source.is_openhook
+    return check_documents(str(source.path), [line], strict=strict, source=kind, is_manifest=is_manifest)
 
 
-def _hooks_line(source: ManifestSource) -> StreamLine:
-    """The one document of a file of hooks; YAML as if it had been written in JSON."""
-    if source.problem is not None:
-        return StreamLine(1, b"", source.problem)
+def _check_own_file(file: Path, *, strict: bool) -> CheckReport | None:
+    """One of the files beside a project's hooks, if it is there."""
     try:
-        return StreamLine(1, source.data if source.is_openhook else dump(parse_manifest(source.data)))
-    except HookonceError as problem:
-        return StreamLine(1, b"", str(problem))
-
-
-def _check_policy(file: Path) -> CheckReport | None:
-    """A project's policy is worth a word in any case: it is not the project's to say what others may do."""
-    try:
-        document = load(read_regular_file(file, _MAX_POLICY_BYTES).decode())
-        policy_problems = find_policy_problems(document)
+        line = StreamLine(1, read_regular_file(file, _MAX_FILE_BYTES))
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (OSError, ValueError, RecursionError) as problem:
-        document, policy_problems = None, [("$", str(problem))]
-    policy_warnings = [*find_policy_warnings(document), ("$", "it can forbid hooks of this project only")]
-    problems = [DocumentProblem(path=path, message=text) for path, text in policy_problems]
-    warnings = [DocumentProblem(path=path, message=text) for path, text in policy_warnings]
-    return CheckReport(
-        file=file.name, ok=not problems, kind="policy", level=None, documents=1, problems=problems, warnings=warnings
-    )
+    except OSError as problem:
+        line = StreamLine(1, b"", str(problem))
+    return check_documents(str(file), [line], strict=strict)
 
 
 def _check_events(folder: Path, *, strict: bool) -> CheckReport | None:

@@ -23,7 +23,7 @@ _MANAGED_SCOPES = frozenset({"organisation", "system"})
 _RESTRICTIONS = ("allow", "deny", "managed_only")
 _SWITCH_FIELDS = ("disable_all_hooks", "allow_managed_only")
 _RULE_FIELDS = ("event_restrictions", "capability_restrictions")
-_FIELDS = (*_SWITCH_FIELDS, *_RULE_FIELDS)
+POLICY_FIELDS = (*_SWITCH_FIELDS, *_RULE_FIELDS)
 _MAX_POLICY_BYTES = 1 << 20  # bytes
 
 
@@ -70,7 +70,7 @@ def _load_policy(file: Path, scope: Scope) -> Policy | None:
         return policy(problem="others than root can write it")
     if problems := find_policy_problems(document):
         return policy(problem="; ".join(f"{path}: {text}" for path, text in problems))
-    return policy(**{name: document[name] for name in _FIELDS if name in document})
+    return policy(**{name: document[name] for name in POLICY_FIELDS if name in document})
 
 
 def find_policy_problems(document: Any) -> list[Problem]:
@@ -91,7 +91,7 @@ def find_policy_problems(document: Any) -> list[Problem]:
 def find_policy_warnings(document: Any) -> list[Problem]:
     """What a policy says that nobody listens to."""
     names = document if type(document) is dict else ()
-    unknown = [name for name in names if name[:1] != "$" and name not in _FIELDS]
+    unknown = [name for name in names if name[:1] != "$" and name not in POLICY_FIELDS]
     return [(f"$.{name}", "is no field of a policy") for name in unknown]
 
 

@@ -18,6 +18,7 @@ EVENT = {
     "session_id": "s",
     "data": {},
 }
+SECOND = EVENT | {"id": "e2"}
 KEYS = ["file", "ok", "kind", "level", "documents", "problems", "warnings"]
 
 
@@ -34,8 +35,8 @@ def test_a_good_file_is_named_with_its_level():
     """
     Valid events give exit 0 and the conformance level, in words and as JSON.
     """
-    shown = run("check", given=lines(EVENT, EVENT))
-    code, (verdict,) = verdicts(given=lines(EVENT, EVENT))
+    shown = run("check", given=lines(EVENT, SECOND))
+    code, (verdict,) = verdicts(given=lines(EVENT, SECOND))
 
     assert (0, "standard input: openhook, 2 documents: OpenHook level 1\n") == (shown.code, shown.out)
     assert (0, True, "openhook", "OpenHook level 1", 2) == (code, *(verdict[key] for key in KEYS[1:5]))
@@ -45,7 +46,7 @@ def test_every_problem_is_told_at_once_with_its_place():
     """
     All problems of all documents are listed with line and JSON path, and exit is 1.
     """
-    bad = EVENT | {"time": "yesterday", "source": "Claude Code"}
+    bad = SECOND | {"time": "yesterday", "source": "Claude Code"}
     del bad["session_id"]
     code, (verdict,) = verdicts(given=lines(EVENT, bad, EVENT | {"id": ""}))
 
@@ -58,7 +59,7 @@ def test_words_tell_the_line_only_where_there_are_several():
     """
     One document needs no line numbers, and one problem is `1 problem`.
     """
-    bad = EVENT | {"time": 5}
+    bad = SECOND | {"time": 5}
     one = run("check", given=lines(bad))
     two = run("check", given=lines(EVENT, bad))
 
@@ -81,8 +82,8 @@ def test_strictness_turns_doubts_into_problems():
     """
     Unknown types, unknown fields and duplicate keys are warnings, and problems under --strict.
     """
-    twice = json.dumps(EVENT)[:-1].encode() + b', "id": "e2"}\n'
-    given = lines(EVENT | {"type": "my.type"}, EVENT | {"mine": 1}, twice)
+    twice = json.dumps(EVENT)[:-1].encode() + b', "id": "e3"}\n'
+    given = lines(EVENT | {"type": "my.type"}, SECOND | {"mine": 1}, twice)
 
     code, (lenient,) = verdicts(given=given)
     strict_code, (strict,) = verdicts("--strict", given=given)
@@ -196,7 +197,7 @@ def test_depth_is_judged_or_told(words):
     However deep a document is, it is judged or said to be too deep, and the next one is judged.
     """
     depths = [10, 100, 300, *range(900, 1000, 5), 5000]
-    deep = [json.dumps(EVENT)[:-1].encode() + b', "extensions": ' + b'{"a":' * n + b"1" + b"}" * n + b"}\n" for n in depths]
+    deep = [json.dumps(EVENT | {"id": f"d{n}"})[:-1].encode() + b', "extensions": ' + b'{"a":' * n + b"1" + b"}" * n + b"}\n" for n in depths]
 
     code, (verdict,) = verdicts(*words, given=lines(*deep, EVENT))
 

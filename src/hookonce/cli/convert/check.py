@@ -4,14 +4,12 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from hookonce.base.json_stream import StreamLine, read_documents
-from hookonce.base.jsontext import dump
 from hookonce.cli._ui.arguments import add_flag, add_max_line_option, open_input, read_bounded
 from hookonce.cli._ui.messages import pluralize, print_result, warn
 from hookonce.diagnose.document_check import DOCUMENT_CHECKS, CheckReport, DocumentProblem, check_documents
 from hookonce.diagnose.project_check import check_folder
 from hookonce.errors import HookonceError
 from hookonce.inspect.query_args import find_agent
-from hookonce.manifest.load import parse_document
 
 _EXAMPLES = """examples:
   hookonce check events.jsonl
@@ -55,9 +53,8 @@ def _check_file(name: str, options: Namespace, source: str | None) -> CheckRepor
         return check_folder(Path(name), strict=options.strict)
     with open_input(name) as stream:
         is_yaml = name.endswith((".yaml", ".yml"))
-        yaml_lines = [StreamLine(1, dump(parse_document(read_bounded(stream, name))))] if is_yaml else []
-        lines = yaml_lines or read_documents(stream, options.max_line)
-        return check_documents(name, lines, strict=options.strict, source=source)
+        lines = [StreamLine(1, read_bounded(stream, name))] if is_yaml else read_documents(stream, options.max_line)
+        return check_documents(name, lines, strict=options.strict, source=source, is_manifest=is_yaml)
 
 
 def _print_verdict(verdict: CheckReport) -> None:
