@@ -26,10 +26,16 @@ _SIGNED_PREFIX = "signed by "
 
 
 class ImportProgress(Struct, frozen=True, kw_only=True):
-    """Progress: lines that were read, events that are new, lines that could not be read, and signatures."""
+    """Progress: lines that were read, events that are new or were there before, and lines that are no event.
+
+    `repeat_lines` say what the line of another event says too, as formats with several documents for one event have
+    them; `faults` are lines that could not be read.
+    """
 
     line_count: int = 0
     new: int = 0
+    existing: int = 0
+    repeat_lines: int = 0
     faults: list[LineFault] = []
     signed_by: dict[str, int] = {}  # lines with a valid signature, by who has signed them
     broken_count: int = 0  # lines whose signature does not fit them; they are among the faults
@@ -39,27 +45,36 @@ def import_events(
     lines: Iterable[StreamLine], writer: Writer, level: Level, source: Agent | Format | None = None
 ) -> Iterator[ImportProgress]:
     """Store the events of the lines, a batch at a time, at the stricter of the store's and their privacy level."""
-    translation = Translation(
-        TranslationPlan(target=formats.load("canonical"), source=source, level="full", received="now")
-    )
+    canonical = formats.load("canonical")
+    # A file that is brought twice has the same events both times.
+    plan = TranslationPlan(target=canonical, source=source, level="full", received="now", stable_ids=True)
+    translation = Translation(plan)
     progress, batch, faults = ImportProgress(), list[StoreEntry](), list[LineFault]()
     signers, broken_count = Counter[str](), 0
     for number, line in enumerate(lines, 1):
+        is_repeat = False
         try:
             signer = _find_signer(line, source)
-            batch += _line_entries(translation, line, level, signer)
+            entries = _line_entries(translation, line, level, signer)
+            batch += entries
+            is_repeat = not entries
             signers.update(() if signer is None else (signer,))
         except (HookonceError, RecursionError) as problem:
             message = TOO_DEEP if isinstance(problem, RecursionError) else str(problem)
             faults.append(LineFault(line=line.number, message=message))
             broken_count += isinstance(problem, BrokenSignature)
-        progress = replace(
-            progress, line_count=number, faults=faults, signed_by=dict(signers), broken_count=broken_count
-        )
+        repeat_lines = progress.repeat_lines + is_repeat
+        progress = replace(progress, line_count=number, repeat_lines=repeat_lines, faults=faults)
+        progress = replace(progress, signed_by=dict(signers), broken_count=broken_count)
         if len(batch) >= _BATCH_EVENTS or len(faults) >= _BATCH_EVENTS:
-            yield (progress := replace(progress, new=progress.new + writer.append(batch)))
+            yield (progress := _store_batch(writer, batch, progress))
             batch, faults = [], []
-    yield replace(progress, new=progress.new + writer.append(batch), faults=faults)
+    yield _store_batch(writer, batch, replace(progress, faults=faults))
+
+
+def _store_batch(writer: Writer, batch: list[StoreEntry], progress: ImportProgress) -> ImportProgress:
+    new = writer.append(batch)
+    return replace(progress, new=progress.new + new, existing=progress.existing + len(batch) - new)
 
 
 class BrokenSignature(HookonceError):

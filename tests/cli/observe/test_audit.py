@@ -147,7 +147,7 @@ def test_what_was_exported_is_imported_once(ten, tmp_path, home, monkeypatch, ca
     text = exported(capsysbinary)
     file = put(tmp_path / "all.jsonl", text)
     assert 0 == events("import", file)
-    assert b"0 events kept, of 10 lines; the others were there before\n" == capsysbinary.readouterr().out
+    assert b"0 events kept, of 10 lines; 10 events there before\n" == capsysbinary.readouterr().out
     (tmp_path / "other").mkdir()
     monkeypatch.setenv("HOME", str(tmp_path / "other"))
     for kept in (10, 0):

@@ -60,14 +60,31 @@ def _file_change(response: Any) -> Object | None:
         return None
     operation = "create" if response.get("type") == "create" else "update"
     file: Object = {"path": response.get("filePath"), "operation": operation}
-    hunks = [hunk for hunk in response["structuredPatch"] if type(hunk) is dict]
-    spans = [(hunk.get("newStart"), hunk.get("newLines")) for hunk in hunks]
-    valid_spans = [(first, count) for first, count in spans if type(first) is int and type(count) is int]
-    if valid_spans and len(valid_spans) == len(response["structuredPatch"]):
-        file |= {"start_line": min(valid_spans)[0], "end_line": max(first + count - 1 for first, count in valid_spans)}
+    spans = [_changed_lines(hunk) for hunk in response["structuredPatch"]]
+    if spans and None not in spans:
+        numbers = [number for span in spans if span is not None for number in span]
+        file |= {"start_line": min(numbers), "end_line": max(numbers)}
     elif operation == "create" and type(text := response.get("content")) is str and text:
         file |= {"start_line": 1, "end_line": len(text.splitlines())}
     return file if type(file["path"]) is str else None
+
+
+def _changed_lines(hunk: Any) -> tuple[int, int] | None:
+    """The first and the last line that a hunk has changed, without the lines around them; None where it tells none."""
+    first, count, lines = map(hunk.get, ("newStart", "newLines", "lines")) if type(hunk) is dict else (None, None, None)
+    if type(first) is not int or type(count) is not int:
+        return None
+    if type(lines) is not list or not all(type(line) is str for line in lines):
+        return first, first + count - 1
+    additions, removals, number = list[int](), list[int](), first
+    for line in lines:
+        if line[:1] == "-":
+            removals.append(max(number - 1, 1))  # the line behind which it stood
+        elif line[:1] == "+":
+            additions.append(number)
+        number += line[:1] in {"+", " ", ""}
+    numbers = additions or removals
+    return (numbers[0], numbers[-1]) if numbers else (first, first + count - 1)
 
 
 def _wrap(flat: Object, event: Event) -> Object:

@@ -128,8 +128,7 @@ def run_import(options: Namespace) -> int:
 
     source = None if options.source is None else resolve_source(options.source)[0]
     names, unread_files = options.words or ["-"], 0
-    read_count = new_count = bad_count = broken_count = 0
-    signers: Counter[str] = Counter()
+    total, bad_count, signers = ImportProgress(), 0, Counter[str]()
     with Writer(durability=settings.load().durability) as writer:
         for name in names:
             try:
@@ -138,22 +137,28 @@ def run_import(options: Namespace) -> int:
                 warn(str(problem))
                 unread_files += 1
                 continue
-            read_count, new_count = read_count + progress.line_count, new_count + progress.new
-            bad_count, broken_count = bad_count + file_bad_count, broken_count + progress.broken_count
+            total, bad_count = _add_progress(total, progress), bad_count + file_bad_count
             signers.update(progress.signed_by)
     if unread_files < len(names):
-        duplicate_note = "; the others were there before" if new_count < read_count - bad_count else ""
-        print(f"{pluralize(new_count, 'event')} kept, of {pluralize(read_count, 'line')}{duplicate_note}")
+        repeat_note = f"{pluralize(total.repeat_lines, 'line')} folded into the events that they belong to"
+        existing_note = f"{pluralize(total.existing, 'event')} there before"
+        notes = [repeat_note] * bool(total.repeat_lines) + [existing_note] * bool(total.existing)
+        print("; ".join([f"{pluralize(total.new, 'event')} kept, of {pluralize(total.line_count, 'line')}", *notes]))
         for signer, count in signers.items():
             print(f"{pluralize(count, 'line')} signed by {signer}")
-    if bad_count > broken_count:
-        warn(f"{pluralize(bad_count - broken_count, 'line')} could not be read")
-    if broken_count:
-        warn(f"{pluralize(broken_count, 'line')} not kept, because of a signature that does not fit")
+    if bad_count > total.broken_count:
+        warn(f"{pluralize(bad_count - total.broken_count, 'line')} could not be read")
+    if total.broken_count:
+        warn(f"{pluralize(total.broken_count, 'line')} not kept, because of a signature that does not fit")
     if unread_files:
         files_text = pluralize(unread_files, "file")
         warn(f"{files_text} could not be read; name files with an event in each line, or - for stdin")
     return 1 if bad_count or unread_files else 0
+
+
+def _add_progress(one: ImportProgress, other: ImportProgress) -> ImportProgress:
+    counts = ("line_count", "new", "existing", "repeat_lines", "broken_count")
+    return ImportProgress(**{name: getattr(one, name) + getattr(other, name) for name in counts})
 
 
 def _import_file(name: str, writer: Writer, source: Agent | Format | None) -> tuple[ImportProgress, int]:
