@@ -164,9 +164,9 @@ def test_an_envelope_is_no_legacy_payload():
 
 def test_ids_and_times_come_from_the_stream():
     """
-    Equal payloads get ids of their own, the same on every run, and the time is that of receipt or none.
+    Equal payloads get ids of their own, the same on every run if asked to, and the time is that of receipt or none.
     """
-    plan = TranslationPlan(source=OPENHOOK, profile="legacy", target=OPENHOOK, received="2026-02-23T10:15:30Z")
+    plan = TranslationPlan(source=OPENHOOK, profile="legacy", target=OPENHOOK, received="2026-02-23T10:15:30Z", stable_ids=True)
     lines = [StreamLine(number, json.dumps(CLAUDE).encode()) for number in (1, 2)]
     first, second = ([made[0] for made in map(Translation(plan).translate_line, lines)] for _ in range(2))
 

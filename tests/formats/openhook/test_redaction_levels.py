@@ -11,8 +11,9 @@ from tests.formats.openhook.material import DOCUMENTS, END, TYPES
 
 
 def level(*given):
-    """What a stream of documents conforms to."""
-    lines = [StreamLine(number, json.dumps(document).encode()) for number, document in enumerate(given, 1)]
+    """What a stream of documents conforms to, each with an id of its own."""
+    named = [document | {"id": f"{document['id']}{number}"} if document.get("id") else document for number, document in enumerate(given)]
+    lines = [StreamLine(number, json.dumps(document).encode()) for number, document in enumerate(named, 1)]
     return check_documents("-", lines, strict=False).level
 
 
