@@ -166,13 +166,13 @@ def test_agent_hooks_vendor_metadata():
 
 def test_wildcard_configuration_is_no_event():
     """
-    The configuration that enables all hooks is taken for no event, no discovery file and no agent's payload.
+    The configuration that enables all hooks is taken for what it is, and for no event nor any agent's payload.
     """
     (configuration,) = only("002", "hooks")
     found = verdict(configuration)
 
     assert ("unknown", None) == (identify(configuration).kind, identify(configuration).name)
-    assert ("unknown", ["$"]) == (found.kind, [trouble.path for trouble in found.problems])
+    assert ("agent-hooks-rules", []) == (found.kind, found.problems)
 
 
 @pytest.mark.covers("AH-1", "AH-2", "AH-3", "AH-5")

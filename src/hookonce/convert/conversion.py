@@ -140,10 +140,7 @@ def convert(  # noqa: PLR0913  one name for each thing that a caller may choose
     spec: str = MANIFEST_SPEC,
     folders: Iterable[Path] = (),
 ) -> Conversion:
-    """Convert the hooks for another agent, or into a manifest of that `spec`; None stands for the manifest itself.
-
-    `folders` are where the hooks' scripts are looked for, to see whether they rewrite input.
-    """
+    """Convert hooks for another agent, or (None) into a manifest of that `spec`; `folders` have the hooks' scripts."""
     manifest, gaps = read_manifest(document, source, adapt=adapt is not None, beside=beside)
     if source is not None and source is not target:
         gaps += [

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from hookonce.agents import config_of, explain_narrowing, hook_label, lost_gap, placement_of
 from hookonce.base.invocation import CANONICAL_DIALECT
-from hookonce.formats import FORMATS
 from hookonce.convert.spec_version import pattern_gaps
+from hookonce.formats import FORMATS
 from hookonce.manifest.load import MANIFEST_SPEC, dump_hook, find_problems
 from hookonce.manifest.match import find_matcher_problems
 from hookonce.manifest.schema import REQUIRED_FIELDS
