@@ -3,7 +3,7 @@
 import json
 import os
 import signal
-from time import time
+from time import sleep, time
 
 import pytest
 from msgspec.structs import replace
@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from hookonce.base import ids, times
 from hookonce.base.process_info import LongLivedRegistry
 from hookonce.base.runtime_dir import find_runtime_dir
+from hookonce.daemon.call_timer import CallTimer
 from hookonce.daemon.dedup_cache import DedupCache
 from hookonce.daemon.derived_events import DerivedEventHooks
 from hookonce.dispatch import dispatcher, pause
@@ -18,7 +19,7 @@ from hookonce.dispatch.context import CallContext
 from hookonce.dispatch.derived_hooks import HOOK_RUNS_EVENT
 from hookonce.handlers.operation import run_blocking
 from hookonce.inspect.store_access import ingest_spool
-from hookonce.model import Origin, Record, Result
+from hookonce.model import Decision, Origin, Record, Result, Usage
 from hookonce.sessions.derive.turns import IDLE_TIMEOUT_MS
 from hookonce.sessions.stored_records import redact_record
 from hookonce.store import hook_queue
@@ -52,7 +53,7 @@ class Listening(SessionHarness):
         super().begin()
         self.derived = DerivedEventHooks(self.loop, self.store_writer, LongLivedRegistry(find_runtime_dir()))
         self.store_writer.connect_sessions(on_stored=self.reaper.handle_stored, on_queued=self.derived.schedule)
-        self.dedup = DedupCache()
+        self.dedup, self.timer = DedupCache(), CallTimer()
 
     def hooks(self, *hooks):
         """Let these be the user's hooks: event and command, by default one that writes down what it hears."""
@@ -112,11 +113,25 @@ class Listening(SessionHarness):
             spool=self.journal,
             dedup_store=self.dedup,
             claim=lambda _: True,
+            on_record=self.timer.record_start,
+            add_duration=self.timer.add_duration,
+            complete_end=self.store_writer.complete_end,
         )
         if by is not None:
             self.reaper.record_caller(call_id.encode(), by.told)
         run_blocking(dispatcher.answer_incoming(dispatcher.receive_call(words, raw, context, call_id)))
         self.settle()
+
+    def say(self, agent, *names, **more):
+        """Payloads of an agent that tells its ends, in the words that Claude Code has for them."""
+        for name in names:
+            known = {"session_id": "s", "transcript_path": "/t.jsonl", "cwd": str(self.project), "hook_event_name": name}
+            asked = {"prompt": "go on", "source": "startup", "reason": "other"}
+            self.call([agent, name, "--via", f"{agent}/user"], json.dumps(known | asked | more).encode())
+
+    def records(self, kind, agent=None):
+        found = [record for record in overlay.latest_records() if record.event.type == kind]
+        return [record for record in found if agent is None or record.event.agent == agent]
 
     def queue(self):
         rows = []
@@ -174,6 +189,89 @@ def test_a_session_that_goes_on_after_its_end_begins_and_ends_once_more(daemon):
 
     assert daemon.hears(4)
     assert daemon.hears(2, type="session.end")
+
+
+@pytest.mark.parametrize("agent_name", ["claude-code", "gemini-cli", "factory-droid"])
+def test_an_end_that_its_agent_tells_after_a_derived_one_is_not_told_again(daemon, agent_name):
+    """
+    Nor one that it tells twice; but the end of a session that has gone on meanwhile is.
+    """
+    daemon.observe("session.end")
+    daemon.say(agent_name, "SessionStart", "UserPromptSubmit" if agent_name != "gemini-cli" else "BeforeAgent")
+    daemon.wait(HALF_AN_HOUR)
+    first = daemon.hears(1)
+    for _ in range(2):
+        daemon.say(agent_name, "SessionEnd")
+        daemon.dedup = DedupCache()  # as if it came an hour later
+    second = daemon.hears(1)
+    daemon.say(agent_name, "UserPromptSubmit" if agent_name != "gemini-cli" else "BeforeAgent", "SessionEnd", "SessionEnd")
+
+    assert (True, True, True) == (first, second, daemon.hears(2))
+    assert ["repeat"] == [gap.capability for gap in daemon.records("session_end")[1].gaps if gap.capability]
+
+
+@pytest.mark.covers("OH-27")
+@pytest.mark.parametrize("way", ["told", "derived"])
+def test_a_live_end_carries_model_duration_tokens_and_reason(daemon, way):
+    """
+    As far as transcript and calls have told them by then; the agent's own words win.
+    """
+    daemon.observe("session.end")
+    daemon.say("claude-code", "SessionStart", "UserPromptSubmit")
+    usage = Usage(input_tokens=1200, output_tokens=34, total_tokens=1234)
+    call = daemon.event("after_model", agent="claude-code", model="claude-x", usage=usage, origin=Origin(via=["transcript"]))
+    daemon.store_writer.run_with_recorder(lambda recorder: recorder.record([build_entry(redact_record(Record(event=call)))]))
+    if way == "told":
+        daemon.say("claude-code", "SessionEnd", reason="logout")
+    else:
+        daemon.wait(HALF_AN_HOUR)
+    assert daemon.hears(1)
+    (end,) = daemon.heard()
+
+    assert {"model": "claude-x", "input_tokens": 1200, "output_tokens": 34} == {key: end["data"][key] for key in ("model", "input_tokens", "output_tokens")}
+    assert {"told": "user_exit", "derived": "timeout"}[way] == end["data"]["reason"]
+    assert (int, "/t.jsonl") == (type(end["data"]["duration_ms"]), end["data"]["transcript_path"])
+    (kept,) = daemon.records("session_end")
+    assert ("claude-x", 1200) == (kept.event.model, kept.event.usage.input_tokens)
+
+
+@pytest.mark.covers("OH-30")
+def test_the_end_of_a_tool_carries_its_duration(daemon):
+    """
+    From the moment at which its start was answered, for hooks and in the record; what the agent tells wins.
+    """
+    daemon.observe("tool.end")
+    daemon.play("windsurf", "pre_run_command")
+    sleep(0.05)
+    daemon.play("windsurf", "post_run_command")
+    daemon.play("vs-code-copilot", "PostToolUse")
+    (end, other) = daemon.heard()
+    (kept,) = daemon.records("after_tool_execute", agent="windsurf")
+
+    assert 50 <= end["data"]["duration_ms"] < 5000
+    assert end["data"]["duration_ms"] == kept.event.tool.result.duration_ms
+    assert "duration_ms" not in other["data"]
+
+
+def test_a_call_is_timed_by_its_id_or_by_what_it_does(daemon):
+    """
+    A refused call has no start, the newest equal one counts, and a duration that is told stays.
+    """
+    timer = CallTimer()
+    start = Record(event=daemon.event("before_tool_execute", tool="shell", given={"command": "make"}))
+    end = with_result(daemon.event("after_tool_execute", tool="shell", given={"command": "make"}), ok=True)
+    timer.record_start(replace(start, decision=Decision(outcome="deny")), at=1.0)
+    unknown = timer.add_duration(end, at=3.0)
+    timer.record_start(start, at=1.0)
+    timer.record_start(start, at=2.5)
+
+    assert unknown is end
+    assert 500 == timer.add_duration(end, at=3.0).tool.result.duration_ms
+    assert 7 == timer.add_duration(with_result(end, duration_ms=7), at=3.0).tool.result.duration_ms
+    named = replace(start, event=replace(start.event, tool=replace(start.event.tool, call_id="c")))
+    timer.record_start(named, at=1.0)
+    other = replace(end, tool=replace(end.tool, call_id="c", input={}))
+    assert 2000 == timer.add_duration(other, at=3.0).tool.result.duration_ms
 
 
 # Once

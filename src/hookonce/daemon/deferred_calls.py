@@ -1,12 +1,14 @@
 """Deferred calls: answered at once from the fast-path table, recorded later when idle (docs/adr/0016)."""
 
 from collections import deque
+from functools import partial
 from time import monotonic
 
 from msgspec.json import decode
 
 from hookonce.base.event_loop import EventLoop
 from hookonce.daemon import connection
+from hookonce.daemon.call_timer import CallTimer
 from hookonce.daemon.dedup_cache import DedupCache
 from hookonce.daemon.task import CallTask
 from hookonce.dispatch import dispatcher
@@ -20,15 +22,19 @@ from hookonce.store.spool.journal import SpoolJournal
 _MAX_DEFERRED_CALLS = 4096  # of which only that they happened is known; beyond, the next one waits for the first
 _MAX_DEFERRED_BYTES = 32 << 20  # and bytes that they have said, all together
 _QUIET_PERIOD_S = 0.005  # seconds without a call in which others are looked at
+_MAX_DRAIN_CALLS = 64  # calls that are looked at while an agent waits
 _MAX_DEFER_S = 5.0  # seconds after which they are looked at all the same
 
 
 class DeferredCalls:
     """Queue of calls that were answered already and have still to be recorded, in order."""
 
-    def __init__(self, loop: EventLoop, journal: SpoolJournal, dedup_cache: DedupCache) -> None:
+    def __init__(
+        self, loop: EventLoop, journal: SpoolJournal, dedup_cache: DedupCache, call_timer: CallTimer | None = None
+    ) -> None:
         """Empty queue."""
         self._loop, self._journal, self._dedup_cache = loop, journal, dedup_cache
+        self._call_timer = call_timer or CallTimer()
         self._queue: deque[tuple[float, list[bytes]]] = deque()
         self._queue_bytes, self._last_call_at, self._is_scheduled, self._batch_remaining = 0, 0.0, False, 0
         self._forced_remaining = 0  # how many are to be looked at though calls come
@@ -103,10 +109,16 @@ class DeferredCalls:
             self._loop.call_idle(self._run_step)
         self._process_next()
 
+    def drain(self) -> bool:
+        """Process what is in the queue at once, because somebody has to know it; whether that was all."""
+        for _ in range(min(len(self._queue), _MAX_DRAIN_CALLS)):
+            self._process_next()
+        return not self._queue
+
     def _process_next(self) -> None:
         if not self._queue:
             return
-        _, fields = self._queue.popleft()
+        received_at, fields = self._queue.popleft()
         self._queue_bytes -= len(fields[7])
         client_request = connection.parse_request(fields)
         call_context = CallContext(
@@ -115,6 +127,8 @@ class DeferredCalls:
             spool=self._journal,
             dedup_store=self._dedup_cache,
             runs_hooks=False,
+            on_record=partial(self._call_timer.record_start, at=received_at),
+            add_duration=partial(self._call_timer.add_duration, at=received_at),
         )
         call = dispatcher.receive_call(client_request.argv, client_request.stdin, call_context, client_request.id)
         CallTask(self._loop, dispatcher.answer_incoming(call), lambda _: None).resume()

@@ -20,6 +20,7 @@ from hookonce.base.jsontext import dump
 from hookonce.base.process_info import LongLivedRegistry
 from hookonce.client.daemon_endpoints import FLUSH, STATUS, with_address
 from hookonce.daemon import connection
+from hookonce.daemon.call_timer import CallTimer
 from hookonce.daemon.connection import ClientConnection
 from hookonce.daemon.dedup_cache import DedupCache
 from hookonce.daemon.deferred_calls import DeferredCalls
@@ -36,7 +37,7 @@ from hookonce.errors import HookonceError
 from hookonce.handlers.module import ModulePool
 from hookonce.handlers.supervise import watchdog
 from hookonce.handlers.workers.pool import WorkerPool
-from hookonce.model import Object
+from hookonce.model import Event, Object, Record
 from hookonce.secrets import log
 from hookonce.sessions.reaper import SessionReaper
 from hookonce.sessions.tailer import TranscriptTailer
@@ -75,7 +76,8 @@ class Daemon:
             build_id.package_folders(),
         )
         self._build_mtimes = build_id.folder_mtimes(self._build_dirs)
-        self._deferred_calls = DeferredCalls(self.loop, self.journal, self.dedup_cache)
+        self.call_timer = CallTimer()
+        self._deferred_calls = DeferredCalls(self.loop, self.journal, self.dedup_cache, self.call_timer)
         self.worker_pool, self.module_pool = WorkerPool(self.loop), ModulePool(self.loop)
         self.tailer = TranscriptTailer(self.loop, self.store_writer, transcripts.load, lambda: self.active_calls > 0)
         self.reaper = SessionReaper(self.loop, self.store_writer, reports_session_end)
@@ -197,6 +199,15 @@ class Daemon:
             if not isinstance(problem, (ValueError, OSError)):
                 _log_error(problem)
             client.close()
+
+    def watch_record(self, record: Record) -> None:
+        """Take the record of a call as it was decided: the files of a denied one, the time of another."""
+        self.call_timer.record_start(record)
+        self.denied_files.watch_record(record)
+
+    def complete_end(self, event: Event) -> Event:
+        """Complete a session's end for hooks, by all calls of the session that came before."""
+        return self.store_writer.complete_end(event) if self._deferred_calls.drain() else event
 
     def _flush_then(self, on_flush: Callable[[], object], deadline: float) -> None:
         """Flush deferred calls and pending entries, then call a function; agents that call meanwhile come first."""

@@ -17,6 +17,7 @@ from msgspec import structs
 from hookonce.base import process_info, wire
 from hookonce.base.event_loop import READ, EventLoop
 from hookonce.base.spawn import fork_child, write_all
+from hookonce.daemon.call_timer import CallTimer
 from hookonce.daemon.connection import ClientConnection, ClientRequest
 from hookonce.daemon.dedup_cache import DedupCache
 from hookonce.daemon.denied_files import DeniedFileWatcher
@@ -30,7 +31,7 @@ from hookonce.dispatch.pipeline import CallAbandonedError
 from hookonce.handlers.operation import run_blocking
 from hookonce.handlers.supervise import watchdog
 from hookonce.handlers.supervise.hook_results import CallResults
-from hookonce.model import Reply
+from hookonce.model import Event, Record, Reply
 from hookonce.store.spool.journal import SpoolJournal
 
 LARGE_PAYLOAD_BYTES = 1 << 19  # bytes of a payload; reading so many takes longer than others should wait
@@ -111,9 +112,16 @@ class DaemonServices(Protocol):
     handler_registry: process_info.LongLivedRegistry
     dedup_cache: DedupCache
     denied_files: DeniedFileWatcher
+    call_timer: CallTimer
     last_call_at: float
     answered_count: int
     active_calls: int
+
+    def watch_record(self, record: Record, /) -> None:
+        """Take the record of a call as it was decided."""
+
+    def complete_end(self, event: Event, /) -> Event:
+        """Complete a session's end by what is known of the session."""
 
 
 class SocketCall:
@@ -138,8 +146,10 @@ class SocketCall:
             pid=self._pid,
             spool=services.journal,
             dedup_store=services.dedup_cache,
-            on_record=services.denied_files.watch_record,
+            on_record=services.watch_record,
             claim=self._claim,
+            add_duration=services.call_timer.add_duration,
+            complete_end=services.complete_end,
             handler_registry=services.handler_registry,
             shared_stamps=stamps,
             is_paused=is_paused,

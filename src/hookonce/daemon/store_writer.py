@@ -14,7 +14,7 @@ from hookonce.agents import reports_session_start
 from hookonce.base import settings
 from hookonce.base.event_loop import EventLoop
 from hookonce.errors import HookonceError
-from hookonce.model import Object
+from hookonce.model import Event, Object
 from hookonce.secrets import log
 from hookonce.sessions.recorder import Recorder, RecordListener, SessionKey
 from hookonce.store import database
@@ -233,6 +233,14 @@ class BackgroundStoreWriter:
         self._unsigned_rows += new_rows
         self._has_session_end |= new_rows > 0
         return is_over
+
+    def complete_end(self, event: Event) -> Event:
+        """A session's end as hooks are told: completed by what is stored of the session, and by pending entries."""
+        events: list[Event] = []
+        records = [entry.record for entry in self._pending.values() if entry.record.event.type not in _END_TYPES]
+        if settings.load().record:
+            self.run_with_recorder(lambda recorder: events.append(recorder.complete_live_end(event, records)))
+        return events[0] if events else event
 
     def close(self) -> None:
         """Store and sign everything that is pending, and close the store."""

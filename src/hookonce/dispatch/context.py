@@ -16,7 +16,7 @@ from hookonce.dispatch import dedup
 from hookonce.dispatch.manifest_stamps import Stamps
 from hookonce.errors import HookonceError
 from hookonce.handlers.supervise.hook_results import CallResults
-from hookonce.model import Record, Stored
+from hookonce.model import Event, Record, Stored
 from hookonce.secrets import log
 from hookonce.store.spool import files
 from hookonce.trust.pin_store import load_guards
@@ -39,9 +39,11 @@ class CallContext(Struct, frozen=True, kw_only=True):
     """Per-call execution context: the caller's environment, directory, umask (-1: ours), pid (0: ours); stores.
 
     Without `runs_hooks` a call is only recorded, because it was answered before. `on_record` gets each record as it
-    was decided. `claim` tells by its id whether the hooks of a call are ours to run. `shared_stamps` are those of the
-    manifests above all projects, if somebody has just looked at them; `is_paused` likewise whether hooks are paused,
-    None if nobody has looked. `results` are those of its hooks, where they outlive this process or one before it.
+    was decided. `claim` tells by its id whether the hooks of a call are ours to run. `add_duration` completes the end
+    of a tool call by the time since its start, and `complete_end` a session's end, for hooks, by what is known of the
+    session, where somebody lives longer than a call. `shared_stamps` are those of the manifests above all projects, if
+    somebody has just looked at them; `is_paused` likewise whether hooks are paused, None if nobody has looked.
+    `results` are those of its hooks, where they outlive this process or one before it.
     """
 
     environment: Mapping[str, str]
@@ -53,6 +55,8 @@ class CallContext(Struct, frozen=True, kw_only=True):
     runs_hooks: bool = True
     on_record: Callable[[Record], object] = lambda _: None
     claim: Callable[[str], bool] = dedup.claim_call
+    add_duration: Callable[[Event], Event] = lambda event: event
+    complete_end: Callable[[Event], Event] = lambda event: event
     handler_registry: process_info.HandlerRegistry = process_info
     shared_stamps: Stamps | None = None
     is_paused: bool | None = None

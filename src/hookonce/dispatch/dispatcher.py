@@ -98,19 +98,33 @@ def receive_call(
     if request is not None and call_context.runs_hooks:
         with suppress(Exception):  # it is tried again where hooks are selected, and told there
             request = replace(request, in_force=find_hooks_in_force(request, call_context))
+            request = _complete_end(request, call_context)
     return IncomingCall(argv=argv, raw=raw, context=call_context, request=request, silent_agent=silent_agent)
 
 
 def _note_caller(request: CallRequest, call_context: CallContext) -> CallRequest:
-    """The request with what its session has to know of the caller: its directory, and its depth below hooks."""
+    """The request with what the payload does not tell: duration, the caller's directory, its depth below hooks."""
     event = request.event
     more: Object = {}
     if event.cwd is None and call_context.cwd:
         more[CALLER_CWD] = call_context.cwd
     if process_info.PARENT_VARIABLE in call_context.environment:
         more[HOOK_DEPTH] = process_info.nesting_depth(call_context.environment, call_context.pid) or None
-    data = event.data | {name: value for name, value in more.items() if value is not None}
-    return replace(request, event=replace(event, data=data)) if more else request
+    event = call_context.add_duration(event)
+    if more:
+        event = replace(event, data=event.data | {name: value for name, value in more.items() if value is not None})
+    return request if event is request.event else replace(request, event=event)
+
+
+def _complete_end(request: CallRequest, call_context: CallContext) -> CallRequest:
+    """The request of a session's end with the event as hooks are told; the record is completed where it is stored.
+
+    Before anything of this call is recorded, for then the session has ended.
+    """
+    has_hooks = request.in_force is not None and request.in_force.candidates and request.arguments.run is None
+    if request.event.type != _SESSION_END or not has_hooks:
+        return request
+    return replace(request, hook_event=call_context.complete_end(request.event))
 
 
 def answer_call(

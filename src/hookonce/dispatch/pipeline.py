@@ -57,7 +57,8 @@ class HooksInForce(Struct, frozen=True, kw_only=True):
 class CallRequest(Struct, frozen=True, kw_only=True):
     """A call, understood once: arguments, agent by evidence, native event name, event, caller's process (0: ours).
 
-    `budget_s` is the time for its hooks; `in_force` what was found of its hooks, None if nobody has looked yet.
+    `budget_s` is the time for its hooks; `in_force` what was found of its hooks, None if nobody has looked yet;
+    `hook_event` the event as hooks are told, where that is more than what the agent has said.
     """
 
     arguments: CallArguments = CallArguments(agent="")
@@ -67,6 +68,7 @@ class CallRequest(Struct, frozen=True, kw_only=True):
     caller_pid: int = 0
     budget_s: float | None = None
     in_force: HooksInForce | None = None
+    hook_event: Event | None = None
 
 
 class CallResponse(Struct, frozen=True, kw_only=True):
@@ -225,6 +227,9 @@ def _decide_call(request: CallRequest, call_context: CallContext, deadline: floa
     if nesting >= process_info.MAX_DEPTH:
         raise NestingTooDeepError("hooks start agents whose hooks start agents; no hook runs at this depth")
     hooks, decisions, gaps = _select_call_hooks(request, call_context) if call_context.runs_hooks else ([], [], [])
+    if request.hook_event is not None and request.hook_event.data.get("repeat") is True:
+        note = "hooks were asked about the end of this session before, and are not asked again"
+        hooks, gaps = [], [*gaps, _gap("repeat", note)]
     results = (yield from _run_claimed(hooks, request, call_context, nesting, deadline)) if hooks else []
     merged_decision = merge_decisions([*decisions, *(result.decision for result in results)])
     decision, limit_gaps = _apply_stop_limit(request, _apply_approval(request, merged_decision))
@@ -246,7 +251,15 @@ def _run_claimed(
         handler_registry=call_context.handler_registry,
         results=call_context.results,
     )
-    return (yield from hooks_task(hooks, request.event, caller, deadline))
+    return (yield from hooks_task(hooks, _event_for_hooks(request), caller, deadline))
+
+
+def _event_for_hooks(request: CallRequest) -> Event:
+    """The event as hooks are told; its id may have become that of another entry's call since it was completed."""
+    event, hook_event = request.event, request.hook_event
+    if hook_event is None or hook_event.session != event.session:
+        return event
+    return replace(hook_event, id=event.id, origin=event.origin)
 
 
 def _select_call_hooks(

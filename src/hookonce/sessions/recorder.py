@@ -16,7 +16,7 @@ from hookonce.base import settings, times
 from hookonce.errors import HookonceError
 from hookonce.model import Event, Record, Stored, Usage
 from hookonce.secrets import log
-from hookonce.sessions.derive.state import SessionState, complete_event, derive_events, rebuild_state
+from hookonce.sessions.derive.state import SessionState, add_session_facts, complete_event, derive_events, rebuild_state
 from hookonce.sessions.derive.token_usage import Spending
 from hookonce.sessions.derive.turns import AgentPredicate, derive_end
 from hookonce.sessions.stored_records import append_session_logs
@@ -166,7 +166,17 @@ class Recorder:
     def _overdue_end(self, key: SessionKey, *, now: str, is_gone: bool | None) -> Record | None:
         state = self._session_state(key)
         busy = bool(state.calls.open)
-        return derive_end(state.turns, state.spending, now=now, is_process_gone=is_gone, has_open_call=busy)
+        record = derive_end(state.turns, state.spending, now=now, is_process_gone=is_gone, has_open_call=busy)
+        return record and replace(record, event=add_session_facts(state, record.event))
+
+    def complete_live_end(self, event: Event, records: Sequence[Record]) -> Event:
+        """A session's end that is not stored yet, completed by the session; `records` are newer than what is stored."""
+        key = (event.agent, event.session)
+        state = self._session_state(key)
+        for record in records:
+            if (record.event.agent, record.event.session) == key:
+                state, _ = derive_events(state, record, reports_start=self._reports_start)
+        return complete_event(state, event) if event.session is not None else event
 
     def ingest_spool(self, max_records: int | None = None) -> IngestResult:
         """Ingest the spool into the store."""

@@ -154,7 +154,9 @@ class HttpListener:
             cwd=_payload_cwd(body),
             spool=services.journal,
             dedup_store=services.dedup_cache,
-            on_record=services.denied_files.watch_record,
+            on_record=services.watch_record,
+            add_duration=services.call_timer.add_duration,
+            complete_end=services.complete_end,
             claim=lambda _: True,  # nobody else knows the id of this call
             handler_registry=services.handler_registry,
         )

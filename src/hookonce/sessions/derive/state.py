@@ -55,6 +55,8 @@ class SessionState(Struct, frozen=True, kw_only=True):
     context: ContextWindow = ContextWindow()
     spending: Spending = Spending()
     active_subagents: ActiveSubagents = ()
+    model: str | None = None  # the main agent's last one
+    transcript_path: str | None = None
 
 
 def derive_events(
@@ -78,9 +80,16 @@ def derive_events(
         context=new_context,
         spending=new_spending,
         active_subagents=_update_subagents(state, record),
+        model=(event.model if event.subagent is None else None) or state.model,
+        transcript_path=_find_transcript(event) or state.transcript_path,
     )
     policy_records = policy.derive_policy_events(state.calls, record, change)
     return new_state, turn_records + policy_records + retry_records + context_records + derive_plan_events(record)
+
+
+def _find_transcript(event: Event) -> str | None:
+    path = event.data.get("transcript_path") if event.subagent is None else None
+    return path if type(path) is str else None
 
 
 def _update_subagents(state: SessionState, record: Record) -> ActiveSubagents:
@@ -115,7 +124,14 @@ def _complete_end(state: SessionState, event: Event) -> Event:
     """A second end says nothing new."""
     usage = event.usage or total_usage(state.spending)
     repeat_mark = {"repeat": True} if state.turns.has_ended else {}
-    return replace(event, usage=usage, data=session_totals(state.turns, event.time) | event.data | repeat_mark)
+    data = session_totals(state.turns, event.time) | event.data | repeat_mark
+    return add_session_facts(state, replace(event, usage=usage, data=data))
+
+
+def add_session_facts(state: SessionState, end: Event) -> Event:
+    """A session's end with its last model and its transcript, where another event has told them."""
+    path = {} if state.transcript_path is None else {"transcript_path": state.transcript_path}
+    return replace(end, model=end.model or state.model, data=path | end.data)
 
 
 def _complete_compaction(state: SessionState, event: Event) -> Event:
