@@ -33,6 +33,7 @@ COMMANDS: dict[str, str] = {
     "agents": "show what each coding agent's hooks can tell",
     "demo": "show recorded sessions of several agents as one timeline",
     "module": "try, call and list modules of the module protocol, and be one",
+    "kernel": "run a script of sessions, mounts and invocations of modules",
     "lab": "fetch real agents in pinned versions, for prove",
     "prove": "run real agents offline, and show that hooks fire and refusals hold",
     "bench": "measure how long agents wait for hookonce on this machine",
@@ -51,7 +52,8 @@ _GROUPS = {
 }
 _FILES = {"try": "trial"}  # commands whose name no file can have
 MODULES = {name: f"{group}.{_FILES.get(name, name)}" for group, names in _GROUPS.items() for name in names.split()} | {
-    "module": "module"
+    "module": "module",
+    "kernel": "kernel",
 }  # the module of each command below hookonce.cli
 
 BARE = {"on", "completion"}  # commands that do their own work and nothing beside it

@@ -34,6 +34,7 @@ _MODULE_WORDS = (
     "check --descriptor --transport --case --timeout --op --args --transcripts --json "
     "invoke --allow list --health serve --mcp --http --host --token-env"
 )
+_KERNEL_WORDS = "run --allow --timeout --keep-going --dry-run --json"
 _OWN_HOME = "works in homes that it makes for itself"
 # Of each command the words that need nobody, and why.
 WEAKENS_NOTHING = {
@@ -73,6 +74,7 @@ WEAKENS_NOTHING = {
     "agents": ("--event --json", _READS),
     "demo": ("--json", _READS),
     "module": (_MODULE_WORDS, "calls what its caller could start as well; hooks have what config.toml grants"),
+    "kernel": (_KERNEL_WORDS, "calls what its caller could start as well, like module"),
     "lab": ("fetch --version --dry-run --json", "fills a cache that no hook runs from"),
     "prove": ("--pinned --version --tries --only --out --dry-run --json", _OWN_HOME),
     "bench": ("--quick --rounds --json", _OWN_HOME),

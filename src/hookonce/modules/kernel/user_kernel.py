@@ -5,10 +5,11 @@ from pathlib import Path
 
 from hookonce.base import paths, settings
 from hookonce.errors import HookonceError
+from hookonce.model import Object
 from hookonce.modules.kernel.kernel import Kernel
 from hookonce.modules.protocol.capabilities import CapabilityPolicy, policy_from_grants
 from hookonce.modules.protocol.descriptor import Descriptor, load_descriptor
-from hookonce.modules.protocol.messages import DEFAULT_TIMEOUT_S
+from hookonce.modules.protocol.messages import DEFAULT_TIMEOUT_S, Request
 from hookonce.sessions.kernel_events import record_kernel_event
 
 
@@ -17,9 +18,24 @@ def descriptor_folder() -> Path:
     return paths.config_dir() / "modules"
 
 
-def build_kernel(policies: Mapping[str, CapabilityPolicy] | None = None, timeout: float = DEFAULT_TIMEOUT_S) -> Kernel:
-    """Build a kernel; policies beside the settings may be added."""
+class DryLink:
+    """Link to a module that is not asked."""
+
+    def ask(self, request: Request, timeout: float) -> Object:  # noqa: ARG002  nobody is asked
+        """No answer of anybody, and no failure, whatever is asked."""
+        return {"ok": True, "result": {"name": "dry run", "status": "ok"}}
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def build_kernel(
+    policies: Mapping[str, CapabilityPolicy] | None = None, timeout: float = DEFAULT_TIMEOUT_S, *, is_dry: bool = False
+) -> Kernel:
+    """Build a kernel; policies beside the settings may be added. A dry one asks no module and keeps nothing."""
     all_policies = {"settings": policy_from_grants(settings.load().grants), **(policies or {})}
+    if is_dry:
+        return Kernel(all_policies, timeout=timeout, connect_link=lambda _: DryLink())
     return Kernel(all_policies, log=record_kernel_event, timeout=timeout)
 
 
