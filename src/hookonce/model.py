@@ -73,7 +73,7 @@ class Usage(_Noun, frozen=True, kw_only=True):
 
 
 class User(_Noun, frozen=True, kw_only=True):
-    """The human at the keyboard, only when the caller names them."""
+    """The human at the keyboard: a pseudonym, unless a setting or the caller names them."""
 
     id: str | None = None
     name: str | None = None
@@ -338,6 +338,7 @@ class Agent(Struct, frozen=True, kw_only=True):
     modes: Mapping[str, Mode] = {}  # canonical modes by native ones
     env_markers: tuple[str, ...] = ()  # environment variables by which it is recognised
     variables: Mapping[str, str] = {}  # what its hooks find in their environment: project, cwd, session, event or tool
+    user_key: str | None = None  # payload key that says whose session it is, by an address or a name
     home: str | None = None  # its directory in the user's home
     signature_keys: tuple[frozenset[str], ...] = ()  # sets of payload keys that only it has
     permission_modes: frozenset[str] = frozenset()  # modes that only it has, by which it is recognised

@@ -154,6 +154,7 @@ def test_a_home_without_a_key_still_tells_no_plain_hash(monkeypatch):
 
     assert digest("yes").hash not in heard
     assert 3 == json.loads(heard)["data"]["prompt_length"]
+    assert "user" not in json.loads(heard)
     assert any("compared with no others" in (gap.note or "") for gap in record.gaps)
 
 

@@ -17,7 +17,7 @@ ROWS = dict(re.findall(r"^\| `(\w+)` \| `([^`]+)` \|", PAGE, re.MULTILINE))
 def read():
     """Every setting as the code reads it."""
     current = settings.load().require(*settings.setting_types())
-    found = {name: getattr(current, name) for name in (*ROWS, "keep_days", "keep_megabytes")} | {"context_limit": current.context_limit or 10240}
+    found = {name: getattr(current, name) for name in (*ROWS, "user", "keep_days", "keep_megabytes")} | {"context_limit": current.context_limit or 10240}
     return {name: value for name, value in found.items() if value is not None}
 
 

@@ -27,6 +27,7 @@ _SETTLE_NS = 2_000_000_000  # who writes twice in one moment may leave the same 
 
 PrivacyLevel = Literal["minimal", "standard", "full"]
 _Count = Annotated[int, Meta(gt=0, description="a whole number above 0")]
+_UserName = Annotated[str, Meta(min_length=1, max_length=200, description="a text that names you")]
 _Texts = Annotated[list[str], Meta(description="a list of commands")]
 _ModelTable = Annotated[dict[str, Annotated[str, Meta(min_length=1)]], Meta(description="a table of texts")]
 _GRANTS_RULE = 'a table with a list of texts for each module, like name = ["fs.read"]'
@@ -43,6 +44,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     privileges: Literal["all", "reduced"] = "all"  # with what a hook runs
     http: bool = True  # whether a user may have an HTTP listener
     models: _ModelTable | None = None  # the language models that hooks ask: see handlers/model_settings.py
+    user: _UserName | None = None  # whom live events name; None: a pseudonym of the account
     record: bool = True  # whether calls are recorded; a user may say no, unless the system says yes
     grants: _Grants = {}  # what modules may do, by their names; `*` stands for all of them
     privacy: PrivacyLevel = "minimal"  # how much of a record is kept

@@ -11,7 +11,7 @@ from hookonce.agents import config_event_of, native_event, native_tool, point_of
 from hookonce.agents import encode as payload_for
 from hookonce.base.invocation import CANONICAL_DIALECT
 from hookonce.base.jsontext import dump, load
-from hookonce.dispatch.hook_privacy import privacy_level, redact_event
+from hookonce.dispatch.hook_privacy import attribute_event, privacy_level, redact_event
 from hookonce.errors import HookonceError
 from hookonce.handlers.operation import OperationResult
 from hookonce.manifest.discover import Scope, find_project
@@ -52,6 +52,7 @@ def is_agent_dialect(dialect: str) -> bool:
 def encode_input(dialect: str, event: Event, hook: Hook, scope: Scope = "user") -> tuple[bytes, list[Gap]]:
     """A hook's stdin in its dialect, and gaps for the fields that were synthesised, or may not be told."""
     if dialect == CANONICAL_DIALECT:
+        event = attribute_event(event)
         return dump(HookInput(**_event_fields(event), hook=HookIdentity(event=hook.event, name=hook.name))), []
     if dialect in formats.FORMATS:
         level, gaps = privacy_level(hook, scope)

@@ -11,10 +11,12 @@ from secrets import token_bytes
 from msgspec.structs import replace
 
 from hookonce import formats
+from hookonce.base import settings
 from hookonce.base.invocation import CANONICAL_DIALECT
 from hookonce.errors import HookonceError
 from hookonce.manifest.discover import Scope
 from hookonce.model import Event, Gap, Hook, Record
+from hookonce.sessions.attribution import user_of
 from hookonce.store.integrity import keys
 from hookonce.store.privacy.addresses import mask_addresses
 from hookonce.store.privacy.redact import Level, redact
@@ -42,14 +44,21 @@ def privacy_level(hook: Hook, scope: Scope) -> tuple[Level, list[Gap]]:
 
 def redact_event(event: Event, level: Level) -> tuple[Record, list[Gap]]:
     """The record that a hook is told of an event: redacted, secrets masked, and below full no e-mail address."""
-    if level == "full":
-        return redact(Record(event=event), level), []
     key, gaps = _digest_key()
+    user = user_of(event, level, None if gaps else key, settings.load().user)
+    if level == "full":
+        return redact(Record(event=event), level, user=user), gaps
     output_record = redact(Record(event=event), level, key, native=False)
-    told_event = mask_addresses(output_record.event)
+    told_event = replace(mask_addresses(output_record.event), user=user)
     if any(gap.strategy == "hashed" for gap in output_record.gaps):
         told_event = replace(told_event, data=told_event.data | _KEYED_MARK)
     return Record(event=told_event), gaps
+
+
+def attribute_event(event: Event) -> Event:
+    """The event as a hook that judges is told it: all of it, and whose it is."""
+    key, gaps = _digest_key()
+    return replace(event, user=user_of(event, "full", None if gaps else key, settings.load().user))
 
 
 def tellable_variables(environment: Mapping[str, str], level: Level) -> dict[str, str]:

@@ -3,17 +3,15 @@
 from collections.abc import Iterator
 from typing import Any
 
-from hookonce.base import ids, times
+from hookonce.base import times
 from hookonce.base.file_uris import to_uri
 from hookonce.base.jsontext import drop_none
 from hookonce.formats._shared.fields import hash_and_length, path_of, qualify_model
 from hookonce.formats._shared.rest import EXTENSION_KEY, is_repeat
+from hookonce.formats._shared.trace_link import file_changes, trace_record_id
 from hookonce.model import Event, Format, Gap, Object, Problem, Record
-from hookonce.vocabulary.events import OPERATIONS_BY_FILE_EVENT
-from hookonce.vocabulary.file_writes import build_file_events
 
 VERSION = "0.1.0"  # as its text and examples have it; its own schema wants two numbers
-_FILE_EVENT_TYPES = frozenset({"file_changed", *OPERATIONS_BY_FILE_EVENT})
 _MAX_MODEL_CHARS = 250
 _FIELDS = {
     "record": frozenset({"version", "id", "timestamp", "vcs", "tool", "files", "metadata"}),
@@ -40,13 +38,13 @@ def write(record: Record) -> list[Object]:
     event = record.event
     if is_repeat(event):
         return []
-    changes = [event] if event.type in _FILE_EVENT_TYPES and path_of(event) else build_file_events(event)
+    changes = file_changes(event)
     if not changes:
         return []
     return [
         {
             "version": VERSION,
-            "id": ids.derive_id(event.id, "agent-trace", "0"),
+            "id": trace_record_id(event),
             "timestamp": times.to_utc(event.time),
             "tool": {"name": event.agent, "version": event.agent_version or "unknown"},
             "files": [_file_document(event, change) for change in changes],

@@ -1,4 +1,4 @@
-"""Stored records: likeness marks, then redaction, both with keys of this machine; logs of Agent Hooks."""
+"""Stored records: likeness marks, user, redaction, all with keys of this machine; logs of Agent Hooks."""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from hookonce.base import settings
 from hookonce.model import Record, Stored
 from hookonce.secrets import log
+from hookonce.sessions.attribution import user_of
 from hookonce.store import agent_hooks_sessions
 from hookonce.store.integrity import keys
 from hookonce.store.privacy.redact import redact
@@ -15,8 +16,9 @@ from hookonce.vocabulary.call_fingerprint import add_fingerprint
 
 def redact_record(record: Record) -> Stored:
     """Redact a record: the form in which it is written, wherever it goes."""
-    key = keys.load_digest_key()
-    return redact(replace(record, event=add_fingerprint(record.event, key)), settings.load().privacy, key)
+    key, current = keys.load_digest_key(), settings.load()
+    user = user_of(record.event, current.privacy, key, current.user)
+    return redact(replace(record, event=add_fingerprint(record.event, key)), current.privacy, key, user=user)
 
 
 def note_session_log(record: Stored, environment: Mapping[str, str]) -> None:

@@ -225,7 +225,7 @@ def test_vendor_keys_are_reverse_domain_names():
     All that we put into metadata is one key of our own domain, and the two that the specification speaks of.
     """
     made = [document for record in records() for document in documents("agent-hooks", record)]
-    assert {OURS, "phase"} == {key for document in made for key in document["metadata"]}
+    assert {OURS, "phase", "trace_record_id"} == {key for document in made for key in document["metadata"]}
 
 
 @pytest.mark.covers("AH-60", "AH-14")

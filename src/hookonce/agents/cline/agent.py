@@ -196,6 +196,7 @@ AGENT = Agent(
         "workspaceInfo=workspace errorName=error_type stack=error_details compactionStrategy=strategy "
         "event=notification_type"
     ),
+    user_key="userId",
     env_markers=("CLINE_BUILD_ENV", "CLINE_CONNECTOR_CLI_LAUNCH"),
     signature_keys=key_sets("clineVersion", "hookName taskId"),
     quirks=(

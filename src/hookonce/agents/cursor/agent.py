@@ -189,7 +189,7 @@ AGENT = Agent(
         agent="Task",
     ),
     arguments={"*": {"file_path": "path"}, "agent": {"subagent_type": "type"}, **_FUNCTION_ARGUMENTS},
-    # user_email is left out on purpose: an address is no identity that anybody agreed to.
+    user_key="user_email",  # only ever told as a pseudonym: an address is no identity that anybody agreed to
     keys=name_table(
         "hook_event_name=event conversation_id=session generation_id=turn cwd model composer_mode=mode prompt "
         "cursor_version=version transcript_path=transcript tool_name=tool tool_input=input tool_output=output "

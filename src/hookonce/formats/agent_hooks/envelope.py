@@ -11,6 +11,7 @@ from hookonce.errors import DocumentError
 from hookonce.formats._shared import rest as rest_fields
 from hookonce.formats._shared.fields import read_field, require_field, require_time
 from hookonce.formats._shared.rest import EXTENSION_KEY
+from hookonce.formats._shared.trace_link import trace_record_id
 from hookonce.formats.agent_hooks import data as detail
 from hookonce.model import Actor, Decision, Event, Format, Gap, Mode, Object, Problem, Record, Risk, User
 from hookonce.vocabulary.events import EVENTS, FROM_AGENT_HOOKS
@@ -91,6 +92,8 @@ def _metadata(event: Event) -> Object:
         rest = replace(rest, agent=event.agent)
     metadata: Object = {EXTENSION_KEY: rest}
     trace = event.data.get("trace_record_id")
+    if trace is None and (event.origin is None or event.origin.format != FORMAT.name):
+        trace = trace_record_id(event)
     if trace is not None:
         metadata["trace_record_id"] = trace
     if event.type in {"before_compact", "after_compact"}:

@@ -8,7 +8,7 @@ from hookonce.vocabulary.events import CALLER_CWD, HOOK_DEPTH, SYSTEM_EVENTS, US
 
 _INHERITED_FIELDS = (
     *("agent", "agent_version", "session", "turn", "subagent", "parent_session"),
-    *("time", "time_source", "received", "model", "mode"),
+    *("time", "time_source", "received", "model", "mode", "user"),
 )
 _USER, _SYSTEM, _AI = Actor(type="user"), Actor(type="system"), Actor(type="ai_agent")
 

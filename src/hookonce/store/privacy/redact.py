@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookonce.base.jsontext import dump
-from hookonce.model import Actor, Decision, Digest, Event, Gap, Object, Record, Result, Stored, Tool
+from hookonce.model import Actor, Decision, Digest, Event, Gap, Object, Record, Result, Stored, Tool, User
 from hookonce.secrets.detect import is_mask
 from hookonce.secrets.mask import mask_record
 from hookonce.vocabulary.failure_texts import extract_own_text
@@ -48,30 +48,35 @@ class _Redaction(Struct, gc=False):
         self.gaps.append(_hash_gap(where, self.key is not None))
 
 
-def redact(record: Record, level: Level, key: bytes | None = None, *, native: bool = True) -> Stored:
+def redact(
+    record: Record, level: Level, key: bytes | None = None, *, native: bool = True, user: User | None = None
+) -> Stored:
     """Redact a record; `native` says whether the outline of the raw payload is kept at all.
 
-    With a key, hashes tell nothing to whoever does not have it: a short text cannot be guessed and compared.
+    With a key, hashes tell nothing to whoever does not have it: a short text cannot be guessed and compared. `user` is
+    named at every level, in the place of whoever the record names.
     """
     if level not in LEVELS:
         raise ValueError(f"no privacy level is called {level!r}; there are {', '.join(LEVELS)}")
     event, decision, gaps = record.event, record.decision, list(record.gaps)
     if level != "full":
         redaction = _Redaction(level == "minimal", key, gaps)
-        event = _redact_event(event, redaction, native=native)
+        event = _redact_event(event, redaction, user, native=native)
         if decision is not None:
             decision = _redact_decision(decision, event.tool, redaction)
+    elif user is not None:
+        event = replace(event, user=user)
     output = Stored(event=event, decision=decision, risk=record.risk, runs=record.runs, gaps=gaps, level=level)
     has_event_only = not (record.gaps or decision or record.risk or record.runs)
     return mask_record(output, event if has_event_only else output)  # gaps of a redaction only repeat the event's keys
 
 
-def _redact_event(event: Event, redaction: _Redaction, *, native: bool) -> Event:
+def _redact_event(event: Event, redaction: _Redaction, user: User | None, *, native: bool) -> Event:
     prompt, actor = event.prompt, event.actor
     if type(prompt) is str:
         prompt = digest(prompt, redaction.key)
         redaction.add_hash_gap("$.event.prompt")
-    if event.user is not None:
+    if event.user is not None and event.user != user:
         redaction.gaps.append(Gap(where="$.event.user", strategy="removed"))
     if event.native is not None and native:
         redaction.add_hash_gap("$.event.native")
@@ -83,7 +88,7 @@ def _redact_event(event: Event, redaction: _Redaction, *, native: bool) -> Event
         data=_redact_object(event.data, DATA_FIELDS, "$.event.data.", redaction) if event.data else event.data,
         tool=None if event.tool is None else _redact_tool(event.tool, redaction),
         native=_hash_strings(event.native, redaction.key) if native else None,
-        user=None,
+        user=user,
         actor=_USER if actor is not None and actor.type == "user" else actor,  # a human's name is theirs
     )
 

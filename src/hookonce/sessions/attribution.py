@@ -1,0 +1,49 @@
+"""Attribution: the user of a live event, by a setting, by what the agent tells, or as a pseudonym of the account.
+
+A pseudonym is an HMAC with a key of this machine: the same person has the same one here, and nobody without the key can
+tell who it is. Only a setting names anybody in clear.
+"""
+
+import os
+from functools import lru_cache
+from hashlib import sha256
+from hmac import new as hmac
+from re import compile as pattern
+
+from hookonce import agents
+from hookonce.model import Event, User
+from hookonce.store.privacy.redact import Level
+
+_PREFIX = "user:"
+_PSEUDONYM_CHARS = 16
+_is_pseudonym = pattern(rf"{_PREFIX}[0-9a-f]{{{_PSEUDONYM_CHARS}}}").fullmatch
+_NOBODY = frozenset({"", "unknown"})  # what agents say who know no user
+
+
+def user_of(event: Event, level: Level, key: bytes | None, configured_id: str | None) -> User | None:
+    """The user that an event names at a level, by the setting and the machine's key of hashes; without both nobody."""
+    if configured_id is not None:
+        return User(id=configured_id)
+    if key is None:
+        return None
+    told_id = _told_id(event)
+    if told_id is None:
+        return _pseudonym(key, f"account {os.getuid()}")
+    if event.user is not None and (level == "full" or (_is_pseudonym(told_id) and event.user.name is None)):
+        return event.user
+    return _pseudonym(key, told_id)
+
+
+def _told_id(event: Event) -> str | None:
+    """Who it is, in the words of the agent or of the document that an event was read from; None if nobody says so."""
+    if event.user is not None:
+        return event.user.id or event.user.name
+    user_key = agents.load(event.agent).user_key if event.agent in agents.AGENTS else None
+    told_id = event.native.get(user_key) if user_key is not None and type(event.native) is dict else None
+    return told_id if type(told_id) is str and told_id not in _NOBODY else None
+
+
+@lru_cache(maxsize=64)
+def _pseudonym(key: bytes, identity: str) -> User:
+    digest = hmac(key, f"user\0{identity}".encode(errors="surrogatepass"), sha256)
+    return User(id=_PREFIX + digest.hexdigest()[:_PSEUDONYM_CHARS])
