@@ -61,11 +61,11 @@ class StepAnswer(Struct, frozen=True, kw_only=True):
 
 
 class _ScriptOp(Struct, frozen=True, kw_only=True):
-    """A call that a script can make: its arguments with their types, and the function that makes it."""
+    """A call that a script can make: its arguments and options with their types, and the function that makes it."""
 
     call: Callable[[Kernel, Object, Any], Json]
-    required: Mapping[str, type] = {}
-    optional: Mapping[str, type] = {}
+    arguments: Mapping[str, type] = {}
+    options: Mapping[str, type] = {}
     session: bool | None = False  # needed, taken if there is one (None), or not taken
     aliases: tuple[str, ...] = ()
 
@@ -83,12 +83,12 @@ def _register_hook(kernel: Kernel, args: Object, _: None) -> None:
 _OPS: dict[str, _ScriptOp] = {
     "session:start": _ScriptOp(
         call=lambda kernel, args, _: kernel.session_create(args["plan"]),
-        required={"plan": dict},
+        arguments={"plan": dict},
         aliases=("session_create",),
     ),
     "session:fork": _ScriptOp(
         call=lambda kernel, args, _: kernel.session_fork(args["parent"]),
-        required={"parent": str},
+        arguments={"parent": str},
         aliases=("session_fork",),
     ),
     "session:end": _ScriptOp(
@@ -96,19 +96,19 @@ _OPS: dict[str, _ScriptOp] = {
     ),
     "mount:add": _ScriptOp(
         call=lambda kernel, args, _: kernel.mount(args["path"], args["descriptor"]),
-        required={"path": str, "descriptor": _ANY},
+        arguments={"path": str, "descriptor": _ANY},
         aliases=("mount",),
     ),
     "mount:remove": _ScriptOp(
         call=lambda kernel, args, _: kernel.unmount(args["path"], args.get("name")),
-        required={"path": str},
-        optional={"name": str},
+        arguments={"path": str},
+        options={"name": str},
         aliases=("unmount",),
     ),
     "hook:register": _ScriptOp(
         call=_register_hook,
-        required={"event": str, "endpoint": str},
-        optional={"priority": int},
+        arguments={"event": str, "endpoint": str},
+        options={"priority": int},
         aliases=("register_hook",),
     ),
     "context:get": _ScriptOp(
@@ -116,27 +116,27 @@ _OPS: dict[str, _ScriptOp] = {
     ),
     "context:set": _ScriptOp(
         call=lambda kernel, args, session: kernel.context_set_fragment(args["key"], args["value"], session_id=session),
-        required={"key": str, "value": _ANY},
+        arguments={"key": str, "value": _ANY},
         session=True,
         aliases=("context_set_fragment",),
     ),
     "context:compact": _ScriptOp(
         call=lambda kernel, args, session: kernel.context_compact(args["limit"], session_id=session),
-        required={"limit": int},
+        arguments={"limit": int},
         session=True,
         aliases=("context_compact",),
     ),
     "module:invoke": _ScriptOp(
         call=_invoke,
-        required={"module": _ANY, "op": str},
-        optional={"args": dict, "timeout": float},
+        arguments={"module": _ANY, "op": str},
+        options={"args": dict, "timeout": float},
         session=None,
         aliases=("invoke", "invoke_module"),
     ),
     "emit": _ScriptOp(
         call=lambda kernel, args, session: kernel.emit(args["event"], args.get("data"), session_id=session),
-        required={"event": str},
-        optional={"data": dict},
+        arguments={"event": str},
+        options={"data": dict},
         session=None,
     ),
 }
@@ -205,8 +205,8 @@ def _parse_step(line: StreamLine, folder: Path) -> ScriptStep:
 
 def _check_arguments(op_name: str, args: Object) -> None:
     op = _OPS[op_name]
-    types = {**op.required, **op.optional}
-    if missing := [name for name in op.required if name not in args]:
+    types = {**op.arguments, **op.options}
+    if missing := [name for name in op.arguments if name not in args]:
         raise ScriptError(f"{op_name} needs {missing[0]} in args")
     if unknown := [name for name in args if name not in types]:
         hint = suggest_name(unknown[0], list(types)) or f"; there are {', '.join(types) or 'none'}"
