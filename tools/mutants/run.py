@@ -213,7 +213,10 @@ class Worker:
             return "killed", f"by the time limit of {timeout_s:g} s"
         if code not in _TESTS_FAILED_CODES or _COLLECTION_ERROR.search(output):
             return "invalid", f"its tests cannot be collected: {_last_line(output)}"
-        names = re.findall(r"^(?:FAILED|ERROR) (\S+)", output, re.MULTILINE)
+        names = re.findall(r"^(?:FAILED|ERROR) ([^\s\[]+)", output, re.MULTILINE)
+        # A test that fails now and then has noticed nothing: it is asked again.
+        if names and self.run_tests(names, timeout_s, "-x")[0] == 0:
+            return "survived", f"{names[0]} failed once, and passed when it was asked again"
         return "killed", f"by {names[0] if names else 'a test'}"
 
 

@@ -10,10 +10,23 @@ from tools.mutants import run
 
 AREAS = ["decode", "merge", "weaken", "degrade", "match", "redact", "chain", "derive", "trust", "replies"]
 FURTHER_AREAS = ["environment", "fail_mode", "formats", "ids", "verdict"]
+LUCK = """
+from pathlib import Path
+
+import toy.sums
+
+
+def test_luck():
+    seen, has_seen = Path("seen"), Path("seen").exists()
+    if "fails once" in Path(toy.sums.__file__).read_text():
+        seen.touch()
+        assert has_seen
+"""
 TOY = {
     "src/toy/__init__.py": '"""Toy."""\n\nNAMES = ["one", "two"]\n',
     "src/toy/sums.py": '"""Sums."""\n\nfrom toy import NAMES\n\nFIRST = NAMES[0]\n\n\ndef add(one, other):\n    return one + other\n',
     "tests/test_sums.py": "from toy.sums import add\n\n\ndef test_add():\n    assert add(2, 3) == 5\n",
+    "tests/test_luck.py": LUCK,
     "tools/mutants/sums.toml": """
 [[group]]
 file = "src/toy/sums.py"
@@ -34,6 +47,13 @@ find = "one + other"
 replace = "one +"
 why = "it does not compile"
 
+[[group.mutant]]
+id = "flaky"
+find = "one + other"
+replace = "other + one  # and another test fails once"
+why = "nothing that anybody could notice"
+tests = ["tests/test_luck.py"]
+
 [[group]]
 file = "src/toy/__init__.py"
 tests = ["tests/test_sums.py"]
@@ -48,7 +68,7 @@ why = "it can be imported, and what the tests import cannot"
 
 @pytest.fixture
 def toy(tmp_path):
-    """A project with one function, one test and four mutants."""
+    """A project with one function, two tests and five mutants."""
     for name, text in TOY.items():
         file = tmp_path / name
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -82,7 +102,8 @@ def test_killed_survived_and_invalid_are_told_apart(toy, capsys):
 
     outcomes = json.loads(capsys.readouterr().out)
     states = {outcome["mutant"]["id"]: outcome["state"] for outcome in outcomes}
-    assert {"killed": "killed", "survivor": "survived", "no-code": "invalid", "no-tests": "invalid"} == states
+    assert {"killed": "killed", "survivor": "survived", "flaky": "survived", "no-code": "invalid", "no-tests": "invalid"} == states
+    assert ["tests/test_luck.py::test_luck failed once, and passed when it was asked again"] == [outcome["note"] for outcome in outcomes if outcome["mutant"]["id"] == "flaky"]
     assert TOY == {name: (toy / name).read_text() for name in TOY}
 
 
@@ -126,5 +147,5 @@ def test_only_what_is_named_is_listed(toy, capsys):
     assert (0, 0, 2) == tuple(run.main(["--root", str(toy), "--list", "--only", name]) for name in ("sums", "killed", "rums"))
 
     out, err = capsys.readouterr()
-    assert ["killed", "survivor", "no-code", "no-tests", "killed"] == [line.split()[1] for line in out.splitlines()]
+    assert ["killed", "survivor", "no-code", "flaky", "no-tests", "killed"] == [line.split()[1] for line in out.splitlines()]
     assert "no area or mutant is called rums" in err
