@@ -5,6 +5,7 @@ import subprocess
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from hookonce.manifest.degrade import capabilities_of, degrade, strategy_of
 from hookonce.model import Handler, Hook, Manifest
@@ -100,6 +101,19 @@ def test_what_an_agent_cannot_judge_is_left_out():
 
     assert ([], ["lost"]) == (result.hooks, [gap.effect for gap in result.gaps])
     assert result.gaps[0].note.startswith("Hook 1 needs")
+
+
+def test_a_module_is_left_out_or_guarded(tmp_path):
+    """
+    No agent can ask one; where its failure would refuse, so does its absence.
+    """
+    module = Hook(event="before_tool_execute", name="m", handler=Handler(type="module", file="m.json"), blocking=True)
+    absent = degrade_hook(module, *EVERYTHING)
+    guarded = degrade_hook(replace(module, on_failure="closed"), *EVERYTHING)
+
+    assert ([], ["lost"], ["prevents"]) == (absent.hooks, [gap.effect for gap in absent.gaps], [gap.effect for gap in guarded.gaps])
+    ((_, guard),) = guarded.hooks
+    assert 2 == subprocess.run(["sh", "-c", guard.handler.command], capture_output=True, cwd=tmp_path, check=False).returncode
 
 
 hooks = st.builds(
