@@ -9,6 +9,7 @@ from hookonce.base import runtime_location as rule
 from hookonce.base import wire
 from hookonce.client.missed_calls import MAX_MISSED_CALLS
 from hookonce.client.python.launch import DAEMON_VARIABLES
+from hookonce.dispatch import live_formats
 
 FOLDER = "src/hookonce/client/native"
 _SILENCE_CASES = re.compile(r"(?<=    case \$1 in )[^\n]*(?= esac\n)")
@@ -24,9 +25,9 @@ def pages(root: Path) -> dict[str, str]:
 
 
 def _silences() -> dict[str, str]:
-    """The agents for whom saying nothing is a mistake, with what they hear instead."""
-    silences = {name: config_of(agents.load(name)).silence for name in agents.AGENTS}
-    return {name: silence for name, silence in silences.items() if silence}
+    """The agents and formats for whom saying nothing is a mistake, with what they hear instead."""
+    callers = [*map(agents.load, agents.AGENTS), *live_formats.load_live_formats()]
+    return {caller.name: silence for caller in callers if (silence := config_of(caller).silence)}
 
 
 def _silence_cases() -> str:

@@ -88,11 +88,15 @@ class Actor(_Noun, frozen=True, kw_only=True):
 
 
 class Origin(_Noun, frozen=True, kw_only=True):
-    """Where an event came from: the format and its id there, or the configuration entries (`via`) that called us."""
+    """Where an event came from: the format and its id there, or the configuration entries (`via`) that called us.
+
+    `digest` is a keyed hash of the document in that format: whether another one of the same id says the same.
+    """
 
     format: str | None = None
     id: str | None = None
     via: list[str] = []
+    digest: str | None = None
 
 
 class Event(_Noun, frozen=True, kw_only=True):

@@ -20,7 +20,8 @@ from hookonce.base.jsontext import dump
 from hookonce.base.jsontext import load as parse
 from hookonce.diagnose.trial import command_line_of, sample_event
 from hookonce.dispatch.dedup import CallDecision
-from hookonce.dispatch.pipeline import CallArguments, CallRequest, build_response, parse_request
+from hookonce.dispatch.pipeline import CallArguments, CallRequest, parse_request
+from hookonce.dispatch.response import build_response
 from hookonce.dispatch.run import CallerContext, run_hooks
 from hookonce.dispatch.select import SelectedHook, select_from_manifest
 from hookonce.errors import UsageError

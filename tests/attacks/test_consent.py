@@ -13,6 +13,8 @@ from hookonce.base import paths
 from hookonce.base.runtime_dir import runtime_file
 from hookonce.cli import COMMANDS
 from hookonce.cli.consent_table import NEEDS_PERSON, WEAKENS_NOTHING
+from hookonce.client import daemon_endpoints
+from hookonce.client.daemon_endpoints import HttpAddress
 from hookonce.client.installation import install_client
 from hookonce.configure.locations import ConfigRoots
 from hookonce.daemon import control
@@ -171,6 +173,15 @@ def stop(victim):
     return ["daemon", "stop"], lambda: control.query_status() is None
 
 
+def open_for_events(victim):
+    return ["daemon", "http"], lambda: (daemon_endpoints.load_http_address() or HttpAddress(0, "")).takes_events
+
+
+def close_for_events(victim):
+    daemon_endpoints.save_http_address(HttpAddress(daemon_endpoints.new_http_address().port, "x", takes_events=True))
+    return ["daemon", "http", "--close"], lambda: daemon_endpoints.load_http_address() is None
+
+
 def vouch(victim):
     found = check_agent(find_agent("claude-code"), ConfigRoots(victim.home, victim.project), str(paths.client_path()))
     mark = next(one.mark for one in found if one.mark)
@@ -245,7 +256,7 @@ def uninstall(victim):
 
 CASES = {
     "adopt": adopt, "adopt (project)": adopt_project, "allow": allow, "audit keys --rotate": rotate, "audit set-aside": set_aside,
-    "daemon stop": stop, "doctor --vouch": vouch, "events erase": erase, "install --http": http, "keys add": add_key, "keys remove": remove_key, "pause": pause, "purge": purge,
+    "daemon http": open_for_events, "daemon http --close": close_for_events, "daemon stop": stop, "doctor --vouch": vouch, "events erase": erase, "install --http": http, "keys add": add_key, "keys remove": remove_key, "pause": pause, "purge": purge,
     "restore": restore, "trust": trust, "trust --absent": absent, "trust --revoke": revoke, "uninstall": uninstall,
 }  # fmt: skip
 

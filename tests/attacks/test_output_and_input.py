@@ -24,7 +24,7 @@ from hookonce.configure.locations import ConfigRoots
 from hookonce.daemon.http import listener
 from hookonce.dispatch.dedup import CallDecision
 from hookonce.dispatch.fail_mode import build_reply
-from hookonce.dispatch.pipeline import build_response
+from hookonce.dispatch.response import build_response
 from hookonce.model import Decision
 from hookonce.secrets import log
 from hookonce.store.entry import build_entry

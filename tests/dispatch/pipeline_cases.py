@@ -8,7 +8,8 @@ import pytest
 
 from hookonce import agents
 from hookonce.dispatch.dedup import CallDecision
-from hookonce.dispatch.pipeline import CallArguments, build_response, parse_request
+from hookonce.dispatch.pipeline import CallArguments, parse_request
+from hookonce.dispatch.response import build_response
 from hookonce.dispatch.run import CallerContext, run_hooks
 from hookonce.dispatch.select import SelectedHook
 from hookonce.handlers.command import OperationResult

@@ -18,7 +18,7 @@ from hookonce.agents._config.provider_data import placement_of
 from hookonce.agents._decode.decoder import decode, normalize
 from hookonce.agents._decode.encoder import encode, native_event
 from hookonce.agents._decode.input_rewrite import rewrite_input, translate_rewrite
-from hookonce.agents._decode.tool_calls import native_arguments, native_tool
+from hookonce.agents._decode.tool_calls import canonical_tool_name, native_arguments, native_tool
 from hookonce.agents._reply.answer import DEFAULT_REASON
 from hookonce.errors import UnknownName
 from hookonce.model import Agent
@@ -28,6 +28,7 @@ __all__ = [
     "AGENTS",
     "DEFAULT_REASON",
     "canonical_event_of",
+    "canonical_tool_name",
     "canonicalize_matcher",
     "config_event_of",
     "config_events",

@@ -21,7 +21,7 @@ COMMANDS: dict[str, str] = {
     "pause": "let every agent go on without hooks, for a while",
     "resume": "ask hooks again",
     "logs": "show our own log",
-    "daemon": "show, start or stop the process that answers agents",
+    "daemon": "show, start or stop the process that answers agents, or let tools post events to it",
     "on": "answer one call of an agent",
     "uninstall": "give agents' files back as they were",
     "restore": "put back the newest copy of an agent's configuration",

@@ -9,6 +9,8 @@ NEEDS_PERSON = {
     "allow": "lets happen what a hook wanted a person to look at",
     "audit keys --rotate": "ends a key that has signed the record",
     "audit set-aside": "begins a new record in the place of the old one",
+    "daemon http": "opens a port for events of tools, where somebody else may listen while the daemon does not run",
+    "daemon http --close": "lets tools that post their events go on without hooks",
     "daemon stop": "ends the process that answers agents",
     "doctor --vouch": "says that somebody has looked at a hook",
     "events erase": "deletes what is in the record",

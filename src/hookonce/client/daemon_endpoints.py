@@ -83,10 +83,14 @@ _MAX_PORT_TRIES = 64
 
 
 class HttpAddress(Struct, frozen=True):
-    """A port of this machine, and the bearer token without which no request is answered."""
+    """A port of this machine, and the bearer token without which no request is answered.
+
+    `takes_events`: somebody has opened it for tools that post events, whether or not an agent posts too.
+    """
 
     port: int
     token: str
+    takes_events: bool = False
 
     @property
     def base(self) -> str:
@@ -102,7 +106,7 @@ class HttpAddress(Struct, frozen=True):
 def load_http_address() -> HttpAddress | None:
     """The saved HTTP address of this home; None if there is no HTTP listener."""
     try:
-        return decode(_http_address_file().read_bytes(), type=HttpAddress)
+        return decode(http_address_file().read_bytes(), type=HttpAddress)
     except (OSError, DecodeError):
         return None
 
@@ -129,14 +133,15 @@ def is_port_free(port: int) -> bool:
 
 def save_http_address(address: HttpAddress) -> None:
     """Save the address: the daemon listens there from now on."""
-    paths.make_private_dir(_http_address_file().parent)
-    write_atomic(_http_address_file(), encode(address))
+    paths.make_private_dir(http_address_file().parent)
+    write_atomic(http_address_file(), encode(address))
 
 
 def remove_http_address() -> None:
     """Remove the address: the daemon stops listening."""
-    _http_address_file().unlink(missing_ok=True)
+    http_address_file().unlink(missing_ok=True)
 
 
-def _http_address_file() -> Path:
+def http_address_file() -> Path:
+    """The file of port and token."""
     return paths.data_dir() / "http.json"

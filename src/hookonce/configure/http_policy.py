@@ -82,9 +82,9 @@ def current_address(hooks: list[Hook], project: Path | None) -> HttpAddress | No
 
 
 def drop_unused_address() -> None:
-    """Forget the listener's address if no file that we wrote has it."""
+    """Forget the listener's address if no file that we wrote has it, and nobody opened it for events."""
     own_address = daemon_endpoints.load_http_address()
-    if own_address is None:
+    if own_address is None or own_address.takes_events:
         return
     for path in journal.changed_files():
         with suppress(OSError):

@@ -10,12 +10,13 @@ from hookonce.client.daemon_endpoints import LOOPBACK, HttpAddress, is_port_free
 from hookonce.client.installation import UnusableInstallError
 
 _AGENT, _EVENT = "claude-code", "PreToolUse"
+AGENT_TARGET, EVENTS_TARGET = f"/on/{_AGENT}/{_EVENT}?via={_AGENT}/user", "/events"
 _REPLY_TIMEOUT_S = 5.0  # seconds for an answer
 _START_TIMEOUT_S = 20.0  # seconds for a daemon to come and to open its door
 _HTTP_OK = 200
 
 
-def probe_listener(address: HttpAddress) -> str | None:
+def probe_listener(address: HttpAddress, target: str = AGENT_TARGET) -> str | None:
     """What is wrong with the listener; None if it answers."""
     from http.client import HTTPConnection, HTTPException
 
@@ -24,7 +25,7 @@ def probe_listener(address: HttpAddress) -> str | None:
     headers = {"Content-Type": "application/json", **address.headers}
     try:
         with closing(HTTPConnection(LOOPBACK, address.port, timeout=_REPLY_TIMEOUT_S)) as connection:
-            connection.request("POST", f"/on/{_AGENT}/{_EVENT}?via={_AGENT}/user", TRIAL_PAYLOAD, headers)
+            connection.request("POST", target, TRIAL_PAYLOAD, headers)
             with connection.getresponse() as response:
                 status = response.status
                 response.read()
@@ -40,7 +41,7 @@ def probe_listener(address: HttpAddress) -> str | None:
     )
 
 
-def await_answer(address: HttpAddress) -> None:
+def await_answer(address: HttpAddress, target: str = AGENT_TARGET) -> None:
     """Start the daemon and wait until its listener answers; no entry is written for one that does not."""
     from hookonce.dispatch.dispatcher import TRIAL_PAYLOAD
 
@@ -51,7 +52,7 @@ def await_answer(address: HttpAddress) -> None:
         if is_port_free(address.port):
             with suppress(TimeoutExpired):  # nobody answers, as is told below
                 run(command, TRIAL_PAYLOAD, timeout_s=_START_TIMEOUT_S)
-        problem = probe_listener(address)
+        problem = probe_listener(address, target)
         if problem is None:
             return
         sleep(0.1)

@@ -21,6 +21,7 @@ from hookonce.daemon.call_timer import CallTimer
 from hookonce.daemon.connection import ClientConnection, ClientRequest
 from hookonce.daemon.dedup_cache import DedupCache
 from hookonce.daemon.denied_files import DeniedFileWatcher
+from hookonce.daemon.store_writer import BackgroundStoreWriter
 from hookonce.daemon.task import CallTask
 from hookonce.dispatch import context, dedup, dispatcher
 from hookonce.dispatch.context import CallContext
@@ -109,6 +110,7 @@ class DaemonServices(Protocol):
     loop: EventLoop
     calls_dir: str
     journal: SpoolJournal
+    store_writer: BackgroundStoreWriter
     handler_registry: process_info.LongLivedRegistry
     dedup_cache: DedupCache
     denied_files: DeniedFileWatcher
@@ -154,6 +156,7 @@ class SocketCall:
             shared_stamps=stamps,
             is_paused=is_paused,
             results=self._results,
+            find_event=services.store_writer.find_event,
         )
         is_large = len(request.stdin) > LARGE_PAYLOAD_BYTES
         # To read a large payload for what is said too late is the very work that others should not wait for.
@@ -209,6 +212,7 @@ class SocketCall:
             spool=oneshot_context.spool,
             dedup_store=oneshot_context.dedup_store,
             handler_registry=oneshot_context.handler_registry,
+            find_event=oneshot_context.find_event,
         )
         forked_call.start(request, call_context, client.socket.fileno())
 

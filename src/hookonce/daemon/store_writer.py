@@ -23,6 +23,7 @@ from hookonce.store.entry import StoreEntry
 from hookonce.store.integrity.checkpoint import CHECKPOINT_INTERVAL_ROWS, sign_checkpoint
 from hookonce.store.maintenance import retention
 from hookonce.store.spool.journal import SpoolJournal
+from hookonce.store.spool.lookup import KnownEvent, SpoolIndex, find_row
 from hookonce.store.writer import Writer
 
 _RETENTION_STEP_INTERVAL_S = 0.1  # seconds between two steps
@@ -108,6 +109,7 @@ class BackgroundStoreWriter:
         self._loop, self._is_busy = loop, is_busy
         self.journal = SpoolJournal(self._add, lambda event: self._pending.pop(event, None), self._handle_rotation)
         self._pending: dict[str, StoreEntry] = {}
+        self._spool_index = SpoolIndex()
         self._first_pending_at = self._last_pending_at = self._last_sign_at = monotonic()
         self._last_retention_at = 0.0  # when we last looked for what is too old
         self._recorder: Recorder | None = None
@@ -241,6 +243,22 @@ class BackgroundStoreWriter:
         if settings.load().record:
             self.run_with_recorder(lambda recorder: events.append(recorder.complete_live_end(event, records)))
         return events[0] if events else event
+
+    @property
+    def pending_count(self) -> int:
+        """Entries that are not in the store yet."""
+        return len(self._pending)
+
+    def find_event(self, event_id: str) -> KnownEvent | None:
+        """What is recorded of an event, wherever its record is by now."""
+        if (entry := self._pending.get(event_id)) is not None:
+            return KnownEvent(entry.record)
+        if (record := self._spool_index.find_record(event_id, self.journal.path)) is not None:
+            return KnownEvent(record)
+        results: list[KnownEvent | None] = []
+        if database.database_file().exists():
+            self.run_with_recorder(lambda recorder: results.append(find_row(recorder.writer.connection, event_id)))
+        return results[0] if results else None
 
     def close(self) -> None:
         """Store and sign everything that is pending, and close the store."""

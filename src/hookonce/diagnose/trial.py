@@ -19,8 +19,9 @@ from hookonce.base.jsontext import dump, load
 from hookonce.dispatch.dedup import CallDecision
 from hookonce.dispatch.dialect import ANSWER_KEYS, encode_input
 from hookonce.dispatch.module_hook import parse_module_result
-from hookonce.dispatch.pipeline import CallRequest, build_response
+from hookonce.dispatch.pipeline import CallRequest
 from hookonce.dispatch.prepare import MODEL_HANDLER_TYPES
+from hookonce.dispatch.response import build_response
 from hookonce.dispatch.run import CallerContext, HookResult, run_hooks
 from hookonce.dispatch.select import SelectedHook, find_candidates, select_hooks
 from hookonce.errors import HookonceError

@@ -19,6 +19,7 @@ from hookonce.handlers.supervise.hook_results import CallResults
 from hookonce.model import Event, Record, Stored
 from hookonce.secrets import log
 from hookonce.store.spool import files
+from hookonce.store.spool.lookup import KnownEvent, find_event
 from hookonce.trust.pin_store import load_guards
 
 
@@ -44,6 +45,7 @@ class CallContext(Struct, frozen=True, kw_only=True):
     session, where somebody lives longer than a call. `shared_stamps` are those of the manifests above all projects, if
     somebody has just looked at them; `is_paused` likewise whether hooks are paused, None if nobody has looked.
     `results` are those of its hooks, where they outlive this process or one before it.
+    `find_event` tells what is recorded of an event.
     """
 
     environment: Mapping[str, str]
@@ -61,6 +63,7 @@ class CallContext(Struct, frozen=True, kw_only=True):
     shared_stamps: Stamps | None = None
     is_paused: bool | None = None
     results: CallResults | None = None
+    find_event: Callable[[str], KnownEvent | None] = find_event
 
 
 def oneshot_context(environment: Mapping[str, str], *, runs_hooks: bool = True) -> CallContext:

@@ -40,7 +40,7 @@ from hookonce.model import Decision, Event, Gap, HookRun, Reply
 from hookonce.vocabulary.events import CALLER_FIELDS
 
 _CONTENT_WINDOW_S = 10  # seconds after a decision in which the same content may come through another entry
-_CALL_ID_WINDOW_S = 600  # and the same call, by its id
+CALL_ID_WINDOW_S = 600  # and the same call, by its id
 _SESSION_END_WINDOW_S = 60  # and the end of the same session
 _SESSION_START, _SESSION_END = "session_start", "session_end"
 _NO_PID = 0  # of an entry that no process decides
@@ -93,11 +93,12 @@ class DedupEntry(Struct, frozen=True):
 def dedup_key(event: Event) -> str:
     """Deduplication key: agent by evidence, session, sub-agent, event type, call id and content."""
     if event.type == _SESSION_END:  # one page for all of them: who says nothing does not say which session ends
-        return _digest_key(event.agent, _SESSION_END)
-    return _digest_key(event.agent, *_session_key(event), event.type, _tool_call_id(event), _content_digest(event))
+        return digest_key(event.agent, _SESSION_END)
+    return digest_key(event.agent, *_session_key(event), event.type, _tool_call_id(event), _content_digest(event))
 
 
-def _digest_key(*parts: str | None) -> str:
+def digest_key(*parts: str | None) -> str:
+    """Key of a page of entries."""
     return sha256(dump(parts)).hexdigest()[:40]
 
 
@@ -152,16 +153,16 @@ def _drop_session_ends(event: Event, store: DedupStore) -> None:
         return [entry for entry in entries if entry.event is None or _session_key(entry.event) != _session_key(event)]
 
     with suppress(PageBusyError):
-        store(_digest_key(event.agent, _SESSION_END), drop_ends)
+        store(digest_key(event.agent, _SESSION_END), drop_ends)
 
 
 def _join(event: Event, via: str, store: DedupStore) -> DedupEntry:
-    window_s = _CALL_ID_WINDOW_S if _tool_call_id(event) else _CONTENT_WINDOW_S
+    window_s = CALL_ID_WINDOW_S if _tool_call_id(event) else _CONTENT_WINDOW_S
     if event.type == _SESSION_END:
         window_s = _SESSION_END_WINDOW_S
 
     def join(entries: DedupEntries) -> DedupEntries:
-        entries = [entry for entry in entries if not _is_stale(entry, window_s)]
+        entries = [entry for entry in entries if not is_stale(entry, window_s)]
         matches = [entry for entry in entries if _has_event(entry, event)] or [
             entry for entry in entries if _is_same_call(entry, event, via)
         ]
@@ -204,7 +205,7 @@ def _add_event(entry: DedupEntry, event: Event, via: str) -> DedupEntry:
     return entry
 
 
-def _is_stale(entry: DedupEntry, window_s: float) -> bool:
+def is_stale(entry: DedupEntry, window_s: float) -> bool:
     """A decision counts for a while; without one, only a living process does, or one whose hooks have begun."""
     if entry.decided is not None or entry.event is not None:
         return time() - entry.time > window_s
@@ -213,7 +214,7 @@ def _is_stale(entry: DedupEntry, window_s: float) -> bool:
 
 def is_expired(entry: DedupEntry) -> bool:
     """Whether an entry is older than every window."""
-    return time() - entry.time > _CALL_ID_WINDOW_S
+    return time() - entry.time > CALL_ID_WINDOW_S
 
 
 def _has_begun(call_id: str) -> bool:

@@ -16,6 +16,7 @@ from hookonce.errors import HookonceError
 from hookonce.handlers.operation import OperationResult
 from hookonce.manifest.discover import Scope, find_project
 from hookonce.model import Agent, Decision, Event, Gap, Hook, Object, Outcome, Reply
+from hookonce.vocabulary.events import is_document
 
 # Fields that scripts for Claude Code may rely on, and what stands there when the source has none.
 _CLAUDE_CODE_DEFAULTS = {
@@ -62,7 +63,7 @@ def encode_input(dialect: str, event: Event, hook: Hook, scope: Scope = "user") 
             raise DialectEventError(f"{formats.load(dialect).title} has no word for {event.type}")
         return dump(documents[0]), [*gaps, *key_gaps]
     agent = agents.load(dialect)
-    if event.agent == agent.name and type(event.native) is dict:
+    if event.agent == agent.name and type(event.native) is dict and not is_document(event):
         return dump(event.native), []  # its own words, and all of them
     payload = payload_for(agent, event)
     synthetic_fields = {key: value for key, value in _required_fields(agent, event).items() if key not in payload}

@@ -13,25 +13,25 @@ from time import monotonic, time
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookonce import agents
 from hookonce.agents import canonical_event_of, point_of
 from hookonce.base import ids, invocation, process_info, settings
 from hookonce.base.jsontext import load_leniently
 from hookonce.base.runtime_dir import runtime_path
-from hookonce.dispatch import context, dedup, fail_mode, pause, stop_limit
+from hookonce.dispatch import context, dedup, fail_mode, intake, pause, stop_limit
 from hookonce.dispatch.context import CallContext
 from hookonce.dispatch.fast_path import table
 from hookonce.dispatch.identification import configured_name, identify
+from hookonce.dispatch.live_formats import find_format, is_live, load_caller
 from hookonce.dispatch.pipeline import (
     AlreadyClaimedError,
     CallAbandonedError,
     CallArguments,
     CallRequest,
-    CallResponse,
     find_hooks_in_force,
     parse_request,
     process_request,
 )
+from hookonce.dispatch.response import CallResponse
 from hookonce.dispatch.run import call_budget_s
 from hookonce.errors import HookonceError, PayloadError
 from hookonce.handlers.operation import OperationRunner, Task, run_blocking, run_to_completion
@@ -65,6 +65,7 @@ TRIAL_PAYLOAD = b'{"hookonce":"trial"}'  # nobody's payload: whoever sends it on
 _REPLY_MARGIN_S = 0.25  # seconds beyond the hooks' own time, in which an answer still reaches the agent
 _UNKNOWN_AGENT_TIMEOUT_S = 4.0  # seconds for a call of which not even the agent is known
 _SESSION_END = "session_end"
+_WORST_EVENT = "before_tool_execute"  # that a call without a name can be about
 
 
 class IncomingCall(Struct, frozen=True, kw_only=True):
@@ -90,7 +91,7 @@ def receive_call(
         arguments = _parse_arguments(argv, call_id, started_at)
         is_paused = pause.is_paused() if call_context.is_paused is None else call_context.is_paused
         if raw == TRIAL_PAYLOAD or is_paused:
-            silent_agent = agents.load(arguments.agent)
+            silent_agent = load_caller(arguments.agent)
         else:
             request = _note_caller(parse_request(arguments, raw, call_context.pid), call_context)
     except BaseException as problem:  # noqa: BLE001  our own failure is never a decision by accident
@@ -164,17 +165,30 @@ def answer_incoming(call: IncomingCall) -> Task[Reply]:
     except BaseException as problem:  # noqa: BLE001  our own failure is never a decision by accident
         return failure_reply(call.argv, call.raw, call.context, problem)
     reason = call.problem or HookonceError("a call without a request")
+    with suppress(Exception):  # the fail mode is told, whatever becomes of what came
+        _keep_unreadable(call, reason)
     return failure_reply(call.argv, call.raw, call.context, reason)
+
+
+def _keep_unreadable(call: IncomingCall, problem: BaseException) -> None:
+    """Record that a tool has sent something that is no event of its format; its sender is told nothing of it."""
+    form = find_format(call.argv[0] if call.argv else None)
+    if form is not None and isinstance(problem, PayloadError):
+        append_record(intake.unreadable_record(form, call.raw, problem), call.context)
 
 
 def call_timeout_s(argv: list[str], request: CallRequest | None = None) -> float:
     """Seconds after which a call has failed, whatever holds it up; by its arguments, for its payload may come late."""
     try:
         call = _parse_arguments(argv) if request is None else request.arguments
-        agent = agents.load(call.agent)
-        if request is not None and (request.agent, request.native) == (agent, call.event) and request.budget_s:
+        agent = load_caller(call.agent)
+        is_certain = request is not None and (
+            request.document is not None or (request.agent, request.native) == (agent, call.event)
+        )
+        if request is not None and is_certain and request.budget_s:
             return request.budget_s + _REPLY_MARGIN_S
-        budget_s = call_budget_s(agent, call.event or "", call.timeout, is_wrapper=call.run is not None)
+        native = call.event or (configured_name(agent, _WORST_EVENT) if is_live(agent.name) else "")
+        budget_s = call_budget_s(agent, native, call.timeout, is_wrapper=call.run is not None)
         return budget_s + _REPLY_MARGIN_S
     except Exception:  # noqa: BLE001  words that say nothing are told so where they are answered
         return _UNKNOWN_AGENT_TIMEOUT_S
@@ -200,7 +214,7 @@ def _answer_request(request: CallRequest, call: IncomingCall) -> Task[Reply]:
     call_context = call.context
     if not call.raw.strip() and "prevent" in point_of(request.agent, request.native).capabilities:
         raise PayloadError("nothing was said of what has to be judged")
-    if request.event.type == _SESSION_END:
+    if request.event.type == _SESSION_END and request.document is None:
         append_record(Record(event=request.event), call_context)  # an agent that ends does not always let us end
     try:
         response = yield from process_request(request, call_context)
@@ -212,8 +226,12 @@ def _answer_request(request: CallRequest, call: IncomingCall) -> Task[Reply]:
         raise
     except BaseException as problem:  # noqa: BLE001  recorded, and answered by the fail mode of the call
         response = _failure_response(request, problem, call_context)
+    if response.is_duplicate:
+        return response.reply
     with suppress(BaseException):  # a decision that was made is told, whatever becomes of its record
         _record_response(request.arguments.id, response, call)
+        if request.document is not None:
+            intake.report_gaps(response.record)
     return response.reply
 
 
@@ -267,25 +285,39 @@ def append_record(record: Record, call_context: CallContext) -> None:
 def _failure_response(request: CallRequest, problem: BaseException, call_context: CallContext) -> CallResponse:
     _log_problem(f"{request.agent.name} {request.native}", problem)
     note = f"{type(problem).__name__}: {log.safe_message(problem)}"
-    gap = Gap(where="$", capability="respond", strategy="fail mode", effect="observes", note=note)
-    return CallResponse(
-        reply=_fail_mode_reply(request, call_context, problem), record=Record(event=request.event, gaps=[gap])
+    gaps = [Gap(where="$", capability="respond", strategy=intake.FAIL_MODE, effect="observes", note=note)]
+    refusal = _find_call_refusal(request, call_context, problem)
+    reply = fail_mode.build_reply(request.agent, request.native, refusal)
+    if refusal is not None and reply == fail_mode.open_reply(request.agent):
+        gaps.append(fail_mode.UNREFUSED_GAP)
+    document = request.document
+    record = Record(event=request.event, gaps=[*document.gaps, *gaps] if document is not None else gaps)
+    is_duplicate = document is not None and (
+        isinstance(problem, dedup.DedupTimeoutError) or call_context.find_event(request.event.id) is not None
     )
+    return CallResponse(reply=reply, record=record, is_duplicate=is_duplicate)
 
 
 def _fail_mode_reply(
     request: CallRequest, call_context: CallContext, problem: BaseException | None, *, counts_stops: bool = True
 ) -> Reply:
+    refusal = _find_call_refusal(request, call_context, problem, counts_stops=counts_stops)
+    return fail_mode.build_reply(request.agent, request.native, refusal)
+
+
+def _find_call_refusal(
+    request: CallRequest, call_context: CallContext, problem: BaseException | None, *, counts_stops: bool = True
+) -> str | None:
     """A refusal if a hook has to be asked; but an agent that is kept from stopping has to be let go in the end."""
-    agent, native, event = request.agent, request.native, request.event
-    is_stop = "retry" in point_of(agent, native).capabilities
+    event = request.event
+    is_stop = "retry" in point_of(request.agent, request.native).capabilities
     if is_stop and not counts_stops:
-        return fail_mode.open_reply(agent)
+        return None
     cwd = join(call_context.cwd, event.cwd or "")  # noqa: PTH118  as where hooks are chosen
     refusal = fail_mode.find_refusal(event.type, _find_project(cwd), problem=problem, cwd=cwd)
     if is_stop and refusal is not None and not stop_limit.refuse_stop(event, refusal):
-        refusal = None
-    return fail_mode.build_reply(agent, native, refusal)
+        return None
+    return refusal
 
 
 def _find_project(cwd: str) -> Path | None:
@@ -337,7 +369,7 @@ def _identify_request(names: list[str], raw: bytes, environment: Mapping[str, st
     """Agent and event by arguments and payload, or by the payload alone."""
     agent, event = (*names, None, None)[:2]
     try:
-        agents.load(agent or "")
+        load_caller(agent or "")
     except HookonceError:
         identification = identify(load_leniently(raw.decode(errors="replace")), environment)
         agent, event = identification.name, identification.event or event
@@ -346,8 +378,8 @@ def _identify_request(names: list[str], raw: bytes, environment: Mapping[str, st
 
 def _reply_by_name(base_dir: str, problem: BaseException | None, name: str, event: str = "") -> Reply:
     """Fail mode by the arguments alone; a stop is let pass, for nobody could count it."""
-    agent = agents.load(name)
-    native = configured_name(agent, event or "before_tool_execute")  # the worst that a call without a name can be about
+    agent = load_caller(name)
+    native = configured_name(agent, event or _WORST_EVENT)
     if "retry" in point_of(agent, native).capabilities:
         return fail_mode.open_reply(agent)
     event_type = canonical_event_of(agent, native)

@@ -16,14 +16,14 @@ from hookonce.agents import canonical_event_of, config_events, config_of, point_
 from hookonce.base import paths
 from hookonce.base.files import replace_file
 from hookonce.base.terminal_text import escape_data
-from hookonce.dispatch import manifest_stamps, pause
+from hookonce.dispatch import live_formats, manifest_stamps, pause
 from hookonce.dispatch.fast_path import lookup
 from hookonce.dispatch.select import ACTION_EVENTS, CandidateHook, find_candidates
 from hookonce.errors import HookonceError, PayloadError
 from hookonce.manifest import discover
 from hookonce.manifest.discover import find_sources, load_source
 from hookonce.manifest.policy import load_policies
-from hookonce.model import Agent, Decision, Reply
+from hookonce.model import Agent, Decision, Gap, Reply
 from hookonce.secrets import log
 from hookonce.trust.pin_store import Guard, find_guards, load_guards
 from hookonce.vocabulary.decision_merge import weaken
@@ -31,6 +31,13 @@ from hookonce.vocabulary.events import BROADER_EVENTS
 from hookonce.vocabulary.names import AGENT_ALIASES
 
 FAIL_CLOSED_REASON = "hookonce could not ask the hooks that have to be asked; its log (hookonce logs) says why"
+UNREFUSED_GAP = Gap(
+    where="$.decision",
+    capability="blocking",
+    strategy="weaken",
+    effect="observes",
+    note="a hook that must answer could not be asked, and nothing can be refused here",
+)
 _TRANSIENT_ERRNOS = frozenset({EMFILE, ENFILE, ENOMEM, EIO, EINTR})
 _HEADER_MARK = "hookonce"  # the first word of the file; no agent has that name
 
@@ -208,13 +215,26 @@ def _iter_lines(event_types: set[str]) -> Iterator[str]:
     """agent|event|exit code|stdout|stderr, as a shell can read and print it."""
     for agent in map(agents.load, agents.AGENTS):
         names = [agent.name, *(alias for alias, name in AGENT_ALIASES.items() if name == agent.name)]
-        for native in {**config_events(agent), **config_of(agent).points}:
-            is_closed = canonical_event_of(agent, native) in event_types
-            reply = build_reply(agent, native, FAIL_CLOSED_REASON if is_closed else None)
-            if reply == open_reply(agent) or "retry" in point_of(agent, native).capabilities:
-                continue  # an agent that is kept from stopping goes on, and without us nobody counts how often
-            answer = f"{reply.code}|{_escape_printf(encode_reply(reply))}|{_escape_printf(reply.stderr.encode())}"
-            yield from (f"{name}|{native}|{answer}" for name in names)
+        answers = _refusals(agent, event_types)
+        yield from (f"{name}|{native}|{answer}" for native, answer in answers.items() for name in names)
+    for live_format in live_formats.load_live_formats():
+        answers = _refusals(live_format, event_types)
+        # Its tool calls us with one command for all events, so that only the payload would say which one it is.
+        yield from (f"{live_format.name}||{answer}" for answer in list(answers.values())[:1])
+        yield from (f"{live_format.name}|{native}|{answer}" for native, answer in answers.items())
+
+
+def _refusals(agent: Agent, event_types: set[str]) -> dict[str, str]:
+    """What is answered at each of an agent's events where a hook of these types must be asked."""
+    answers = {}
+    for native in {**config_events(agent), **config_of(agent).points}:
+        is_closed = canonical_event_of(agent, native) in event_types
+        reply = build_reply(agent, native, FAIL_CLOSED_REASON if is_closed else None)
+        if reply == open_reply(agent) or "retry" in point_of(agent, native).capabilities:
+            continue  # an agent that is kept from stopping goes on, and without us nobody counts how often
+        output = f"{_escape_printf(encode_reply(reply))}|{_escape_printf(reply.stderr.encode())}"
+        answers[native] = f"{reply.code}|{output}"
+    return answers
 
 
 def encode_reply(reply: Reply) -> bytes:

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from hookonce import agents, formats
 from hookonce.agents import canonical_event_of, config_event_of, config_events, config_of, normalize, point_of
+from hookonce.dispatch import live_formats
 from hookonce.model import Agent, Format, Object
 
 _TRANSCRIPT_KEYS = ("transcript_path", "transcriptPath", "agent_transcript_path")
@@ -66,6 +67,21 @@ def outweighs_claim(identification: Identification, claimed_agent: Agent, event_
     if not _has_event(other_agent, identification.event or event_name):
         return False
     return _SHAPE_EVIDENCE not in identification.evidence or claimed_agent.name in config_of(other_agent).borrows
+
+
+def find_document_format(
+    identification: Identification | None, claimed_agent: Agent, event_name: str | None
+) -> Format | None:
+    """The open format of a payload: the one that it has, else the one that is claimed; None for an agent's payload.
+
+    At an entry of an agent that can refuse, the entry says what the event is, whatever the payload looks like.
+    """
+    is_claimed = live_formats.is_live(claimed_agent.name)
+    kind, name = (None, None) if identification is None else (identification.kind, identification.name)
+    if kind == "format" and live_formats.is_live(name):
+        is_gate = not is_claimed and event_name is not None and live_formats.can_decide(claimed_agent, event_name)
+        return None if is_gate else live_formats.find_format(name)
+    return live_formats.find_format(claimed_agent.name) if is_claimed and kind != "agent" else None
 
 
 def overruling_entry(agent: Agent, payload: Object, entry_agent: Agent, entry_event: str) -> tuple[Agent, str] | None:

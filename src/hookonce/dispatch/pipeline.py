@@ -10,22 +10,40 @@ from msgspec.structs import replace
 
 from hookonce import agents
 from hookonce.agents import config_of, decode, point_of
-from hookonce.base import ids, process_info, runtime_dir, settings, times
+from hookonce.base import ids, process_info, runtime_dir, times
 from hookonce.base.jsontext import NestingError, load_leniently
-from hookonce.base.terminal_text import escape_data
-from hookonce.dispatch import dedup, fail_mode, stop_limit
+from hookonce.dispatch import dedup, fail_mode, intake, live_formats, stop_limit
 from hookonce.dispatch.context import CallContext
 from hookonce.dispatch.dedup import CallDecision
 from hookonce.dispatch.dialect import is_agent_dialect
-from hookonce.dispatch.identification import identify, outweighs_claim, overruling_entry, payload_event
+from hookonce.dispatch.identification import (
+    Identification,
+    find_document_format,
+    identify,
+    outweighs_claim,
+    overruling_entry,
+    payload_event,
+)
+from hookonce.dispatch.response import CallResponse, build_response, effective_point
 from hookonce.dispatch.run import CallerContext, HookResult, apply_rewrite, call_budget_s, hooks_task
 from hookonce.dispatch.select import CandidateHook, SelectedHook, find_candidates, find_policy_gap, select_hooks
-from hookonce.errors import UNREADABLE, HookonceError, PayloadError
+from hookonce.errors import UNREADABLE, DocumentError, HookonceError, PayloadError
 from hookonce.handlers.operation import Task
 from hookonce.manifest.discover import Scope, find_project
-from hookonce.model import Agent, Decision, Event, Gap, Handler, Hook, Object, Origin, Point, Record, Reply
+from hookonce.model import (
+    Agent,
+    Decision,
+    Event,
+    Format,
+    Gap,
+    Handler,
+    Hook,
+    Object,
+    Origin,
+    Record,
+)
 from hookonce.trust import approvals
-from hookonce.vocabulary.decision_merge import MAX_CONTEXT_CHARS, merge_decisions, weaken
+from hookonce.vocabulary.decision_merge import merge_decisions
 
 _MAX_PATH_CHARS = 4096
 _RECORD_WAIT_S = 0.2  # seconds
@@ -58,7 +76,8 @@ class CallRequest(Struct, frozen=True, kw_only=True):
     """A call, understood once: arguments, agent by evidence, native event name, event, caller's process (0: ours).
 
     `budget_s` is the time for its hooks; `in_force` what was found of its hooks, None if nobody has looked yet;
-    `hook_event` the event as hooks are told, where that is more than what the agent has said.
+    `hook_event` the event as hooks are told, where that is more than what the agent has said; `document` what an event
+    of an open format says of itself.
     """
 
     arguments: CallArguments = CallArguments(agent="")
@@ -69,13 +88,7 @@ class CallRequest(Struct, frozen=True, kw_only=True):
     budget_s: float | None = None
     in_force: HooksInForce | None = None
     hook_event: Event | None = None
-
-
-class CallResponse(Struct, frozen=True, kw_only=True):
-    """The native reply, and the record of the call."""
-
-    reply: Reply
-    record: Record
+    document: Record | None = None
 
 
 def parse_request(call: CallArguments, raw: bytes, caller_pid: int = 0) -> CallRequest:
@@ -83,13 +96,19 @@ def parse_request(call: CallArguments, raw: bytes, caller_pid: int = 0) -> CallR
 
     A PayloadError for whatever cannot be read: a model has written most of it, and hooks have to judge it.
     """
-    claimed_agent = agents.load(call.agent)
+    claimed_agent = live_formats.load_caller(call.agent)
     try:
-        agent, event_name, event = _decode_payload(call, claimed_agent, _parse_payload(raw))
+        payload = _parse_payload(raw)
+        identification = identify(payload) if payload else None
+        form = find_document_format(identification, claimed_agent, call.event)
+        if form is not None and (call.run is None or live_formats.is_live(claimed_agent.name)):
+            return _document_request(call, form, payload, caller_pid)
+        agent, event_name, event = _decode_payload(call, claimed_agent, payload, identification)
+    except DocumentError as problem:
+        raise PayloadError(problem.message, problem.path) from problem
     except UNREADABLE as problem:
         raise PayloadError(f"the payload has a form that nobody knows ({type(problem).__name__})") from problem
-    if event.cwd is not None and ("\0" in event.cwd or len(event.cwd) > _MAX_PATH_CHARS):
-        event = replace(event, cwd=None)  # no folder has such a name
+    event = _without_bad_cwd(event)
     if call.via is not None:
         event = replace(event, origin=Origin(via=[call.via]))
     if agent is not claimed_agent:
@@ -105,9 +124,32 @@ def parse_request(call: CallArguments, raw: bytes, caller_pid: int = 0) -> CallR
     )
 
 
-def _decode_payload(call: CallArguments, claimed_agent: Agent, payload: Any) -> tuple[Agent, str | None, Event]:
+def _document_request(call: CallArguments, form: Format, payload: Any, caller_pid: int) -> CallRequest:
+    if type(payload) is not dict or not payload:
+        raise DocumentError(f"expected one JSON object, an event of {form.title}")
+    document = intake.read_document(form, payload, _received_time(call.id), call.via)
+    agent, native = live_formats.load_caller(form.name), live_formats.native_type(form, payload)
+    return CallRequest(
+        arguments=call,
+        agent=agent,
+        native=native,
+        event=_without_bad_cwd(document.event),
+        caller_pid=caller_pid,
+        budget_s=call_budget_s(agent, native, call.timeout),
+        document=document,
+    )
+
+
+def _without_bad_cwd(event: Event) -> Event:
+    """The event without a folder that no folder can be."""
+    is_bad = event.cwd is not None and ("\0" in event.cwd or len(event.cwd) > _MAX_PATH_CHARS)
+    return replace(event, cwd=None) if is_bad else event
+
+
+def _decode_payload(
+    call: CallArguments, claimed_agent: Agent, payload: Any, identification: Identification | None
+) -> tuple[Agent, str | None, Event]:
     """Agent and event by evidence of the payload, with the event decoded; marks of the environment prove nothing."""
-    identification = identify(payload) if payload else None
     agent, event_name = claimed_agent, call.event
     if identification is not None and outweighs_claim(identification, claimed_agent, call.event, payload):
         agent, event_name = agents.load(str(identification.name)), identification.event or call.event
@@ -184,13 +226,13 @@ def process_request(request: CallRequest, call_context: CallContext) -> Task[Cal
         runtime_dir.remove_stale_files()
     if event.type == "before_prompt":
         stop_limit.reset_stops(event)
+    if request.document is not None:
+        return (yield from _process_document(request, call_context, deadline))
     if call.via is None:
         return build_response(request, (yield from _decide_call(request, call_context, deadline)))
     joined_at = monotonic()
     entry = yield from dedup.join_call(event, call.via, deadline, call_context.dedup_store)
-    request = _with_dedup_ids(request, entry)
-    if monotonic() - joined_at > _MAX_SELECTION_AGE_S:  # trust or policy may have changed while we waited
-        request = replace(request, in_force=None)
+    request = _drop_old_selection(_with_dedup_ids(request, entry), joined_at)
     if entry.decided is not None:
         yield from _wait_for_record(entry.first_id, call_context)
         return build_response(request, entry.decided)
@@ -205,6 +247,43 @@ def process_request(request: CallRequest, call_context: CallContext) -> Task[Cal
     except BaseException:
         dedup.abandon_call(request.event, call_context.dedup_store)  # who waits at another door decides
         raise
+
+
+def _drop_old_selection(request: CallRequest, joined_at: float) -> CallRequest:
+    """The request without hooks that were selected too long ago: trust or policy may have changed while we waited."""
+    return replace(request, in_force=None) if monotonic() - joined_at > _MAX_SELECTION_AGE_S else request
+
+
+def _process_document(request: CallRequest, call_context: CallContext, deadline: float) -> Task[CallResponse]:
+    """The same for an event of an open format: hooks are asked once for an id and its content, wherever it comes in."""
+    event, store, find_event = request.event, call_context.dedup_store, call_context.find_event
+    joined_at = monotonic()
+    entry = yield from intake.join_event(event, request.arguments.id, deadline, store)
+    if entry.decided is not None:
+        request, wait_end = _with_event_id(request, entry.first_id), monotonic() + _RECORD_WAIT_S
+        while not (is_recorded := intake.is_recorded(entry.first_id, find_event)) and monotonic() < wait_end:
+            yield _RECORD_WAIT_S / 10
+        return replace(build_response(request, entry.decided), is_duplicate=is_recorded)
+    request = _drop_old_selection(request, joined_at)
+    try:
+        event_id, earlier = intake.resolve_id(event, entry, find_event)
+        request = _with_event_id(request, event_id)
+        if earlier is None:
+            call_decision = yield from _decide_call(request, call_context, deadline)
+        else:
+            call_decision = intake.recorded_decision(earlier, request.document or Record(event=event))
+        intake.publish_decision(event, event_id, call_decision, store)
+    except AlreadyClaimedError:
+        raise  # somebody else has this very call
+    except BaseException:
+        intake.abandon_event(event, store)  # who waits with the same event decides
+        raise
+    return replace(build_response(request, call_decision), is_duplicate=earlier is not None)
+
+
+def _with_event_id(request: CallRequest, event_id: str) -> CallRequest:
+    event, document = intake.rename_event(request.event, request.document, event_id)
+    return replace(request, event=event, document=document)
 
 
 def _with_dedup_ids(request: CallRequest, entry: dedup.DedupEntry | None) -> CallRequest:
@@ -227,7 +306,8 @@ def _decide_call(request: CallRequest, call_context: CallContext, deadline: floa
     if nesting >= process_info.MAX_DEPTH:
         raise NestingTooDeepError("hooks start agents whose hooks start agents; no hook runs at this depth")
     hooks, decisions, gaps = _select_call_hooks(request, call_context) if call_context.runs_hooks else ([], [], [])
-    if request.hook_event is not None and request.hook_event.data.get("repeat") is True:
+    is_repeat = request.hook_event is not None and request.hook_event.data.get("repeat") is True
+    if is_repeat and request.document is None:  # a tool's own events have ids, by which each is asked once
         note = "hooks were asked about the end of this session before, and are not asked again"
         hooks, gaps = [], [*gaps, _gap("repeat", note)]
     results = (yield from _run_claimed(hooks, request, call_context, nesting, deadline)) if hooks else []
@@ -294,19 +374,9 @@ def _wrapper_hook(request: CallRequest, cwd: str) -> SelectedHook:
     return SelectedHook(hook=hook, scope=scope, folder=cwd, may_allow=scope == "user")
 
 
-def _effective_point(request: CallRequest) -> Point:
-    """The event's capabilities; a `fatal` ask counts as native while a terminal is there."""
-    point = point_of(request.agent, request.native)
-    return (
-        replace(point, ask="native")
-        if point.ask == "fatal" and process_info.has_terminal(request.caller_pid)
-        else point
-    )
-
-
 def _apply_approval(request: CallRequest, decision: Decision) -> Decision:
     """Apply a person's approval to an `ask` that this agent cannot show, or leave a question for one."""
-    if decision.outcome != "ask" or _effective_point(request).ask in {"native", "denies_headless"}:
+    if decision.outcome != "ask" or effective_point(request).ask in {"native", "denies_headless"}:
         return decision
     _, effective_event, _ = apply_rewrite(
         decision, request.event
@@ -324,43 +394,6 @@ def _apply_stop_limit(request: CallRequest, decision: Decision) -> tuple[Decisio
     if decision.outcome != "deny" or stop_limit.refuse_stop(request.event, decision.reason):
         return decision, []
     return Decision(), [_gap("stop", f"the agent was kept from stopping {stop_limit.MAX_REFUSALS} times; now it may")]
-
-
-def build_response(request: CallRequest, call_decision: CallDecision) -> CallResponse:
-    """The response for a decision, weakened to what the agent can be told, and its record."""
-    decision, event, rewrite_gaps = apply_rewrite(call_decision.decision, request.event)
-    original_input = request.event.tool.input if request.event.tool is not None else _prompt_input(request.event)
-    final, weaken_gaps = weaken(decision, _effective_point(request), original_input, _max_context_chars(decision))
-    gaps = [*call_decision.gaps, *rewrite_gaps, *weaken_gaps]
-    record = Record(event=request.event, decision=final, runs=call_decision.runs, gaps=gaps)
-    return CallResponse(reply=_native_reply(replace(request, event=event), final), record=record)
-
-
-def _max_context_chars(decision: Decision) -> int:
-    if decision.context is None:
-        return MAX_CONTEXT_CHARS
-    return settings.load().require().context_limit or MAX_CONTEXT_CHARS
-
-
-def _prompt_input(event: Event) -> Object | None:
-    return {"prompt": event.prompt} if type(event.prompt) is str else None
-
-
-def _native_reply(request: CallRequest, decision: Decision) -> Reply:
-    """The native reply for a weakened decision; its event has the new input already."""
-    agent, tool, new_input = request.agent, request.event.tool, decision.updated_input
-    if agent.reply is None or not _has_opinion(decision):
-        return Reply(stdout=config_of(agent).silence)
-    reply = agent.reply(
-        request.native, decision, tool.native_input if new_input is not None and tool is not None else new_input
-    )
-    if reply.stderr.isprintable():
-        return reply
-    return replace(reply, stderr=escape_data(reply.stderr))  # agents show it on a terminal as it is
-
-
-def _has_opinion(decision: Decision) -> bool:
-    return replace(decision, by=None, reason=decision.reason if decision.outcome else None) != Decision()
 
 
 def _gap(capability: str, note: str) -> Gap:

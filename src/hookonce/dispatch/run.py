@@ -36,6 +36,7 @@ from hookonce.manifest.discover import find_project
 from hookonce.model import Agent, Decision, Event, Gap, Hook, HookRun, Object
 from hookonce.secrets import log
 from hookonce.store.privacy.sanitize import sanitize_output
+from hookonce.vocabulary.events import is_document
 
 DEFAULT_HOOK_TIMEOUT_S = 30  # seconds for one hook that names none
 _MIN_MARGIN_S, _MARGIN_RATIO = 0.5, 0.1
@@ -82,7 +83,7 @@ def apply_rewrite(decision: Decision, event: Event) -> tuple[Decision, Event, li
 
 def _rewrite_event(event: Event, new_input: Object) -> Event | None:
     if event.tool is not None:
-        if event.agent not in agents.AGENTS:  # whoever makes an agent of their own speaks the canon
+        if not _is_payload(event):  # whoever makes an agent of their own speaks the canon
             return replace(event, tool=replace(event.tool, input=new_input, native_input=new_input))
         tool = agents.rewrite_input(agents.load(event.agent), event.tool, new_input)
         return None if tool is None else _update_payload(replace(event, tool=tool), event)
@@ -92,10 +93,17 @@ def _rewrite_event(event: Event, new_input: Object) -> Event | None:
     return _update_payload(replace(event, prompt=prompt), event) if type(prompt) is str else None
 
 
+def _is_payload(event: Event) -> bool:
+    """Whether the native form of an event is a payload of an agent that we know."""
+    return event.agent in agents.AGENTS and not is_document(event)
+
+
 def _update_payload(event: Event, old_event: Event) -> Event:
     """Put the new input into the native payload, or drop the payload: nobody shall judge what will not happen."""
     if event == old_event or type(old_event.native) is not dict:
         return event
+    if not _is_payload(event):
+        return replace(event, native=None)
     agent = agents.load(event.agent)
     try:
         payload = old_event.native | agents.encode(agent, event)

@@ -84,7 +84,8 @@ def _reply_to_agent(
     from hookonce import agents, formats
     from hookonce.dispatch.dedup import CallDecision
     from hookonce.dispatch.identification import identify, payload_event
-    from hookonce.dispatch.pipeline import CallArguments, build_response, parse_request
+    from hookonce.dispatch.pipeline import CallArguments, parse_request
+    from hookonce.dispatch.response import build_response
 
     identification = identify(payload, environment)
     if identification.kind == "format" and not argv:

@@ -145,7 +145,7 @@ class Recorder:
         """Store the overdue end of a session that was not imported: whether it is over, how many records are new."""
         state = self._session_state(key)
         last = state.turns.last
-        if last is None or state.turns.has_ended or not state.turns.has_begun or _is_foreign(last):
+        if last is None or state.turns.has_ended or not state.turns.has_begun or is_imported(last):
             return True, 0
         end_record = self._overdue_end(key, now=now, is_gone=is_gone)
         if end_record is None:
@@ -230,11 +230,6 @@ def _is_live(event: Event, state: SessionState) -> bool:
         return not is_imported(event)
     first = state.turns.first
     return first is not None and times.elapsed_ms(event.time, first) == 0
-
-
-def _is_foreign(event: Event) -> bool:
-    """Whether no agent has sent us an event: it was imported, or is of a format."""
-    return is_imported(event) or (event.origin is not None and event.origin.format is not None)
 
 
 def _is_transcript_only(event: Event) -> bool:

@@ -10,6 +10,8 @@ from hookonce import formats
 from hookonce.base.json_stream import TOO_DEEP, StreamLine, parse_json
 from hookonce.base.jsontext import dump
 from hookonce.dispatch.identification import identify
+from hookonce.dispatch.intake import content_digest
+from hookonce.dispatch.live_formats import is_live
 from hookonce.errors import HookonceError
 from hookonce.model import Agent, Event, Format, Object, Origin, Record
 from hookonce.store.entry import StoreEntry, build_entry
@@ -102,21 +104,25 @@ def _line_entries(translation: Translation, line: StreamLine, level: Level, sign
         if "event" in document and any(name in document for name in _EXPORT_KEYS):
             plain = {name: value for name, value in document.items() if name not in _EXPORT_KEYS}
             line = StreamLine(line.number, dump(plain))
-    return [_build_entry(document, level, signer) for document in translation.translate_line(line)]
+    return [_build_entry(document, level, signer, line.raw) for document in translation.translate_line(line)]
 
 
-def _build_entry(document: Object, level: Level, signer: str | None) -> StoreEntry:
+def _build_entry(document: Object, level: Level, signer: str | None, raw: bytes) -> StoreEntry:
     fields = {name: document[name] for name in Record.__struct_fields__}
-    record = Record(**fields | {"event": _mark_import(document["event"], signer)})
+    record = Record(**fields | {"event": _mark_import(document["event"], signer, raw)})
     output_record = redact(record, level, keys.load_digest_key())
     return build_entry(
         replace(output_record, gaps=list(dict.fromkeys(output_record.gaps)))
     )  # some of it may have been left out before
 
 
-def _mark_import(event: Event, signer: str | None) -> Event:
-    """Whoever looks at it later sees that no agent has sent us this, and who has signed it, by no word of its own."""
+def _mark_import(event: Event, signer: str | None, raw: bytes) -> Event:
+    """Whoever looks at it later sees that no agent has sent us this, and who has signed it, by no word of its own.
+
+    The digest of its document is kept, so that it is known if a tool sends it too.
+    """
     origin = event.origin or Origin()
+    digest = content_digest(parse_json(raw)) if is_live(origin.format) else None
     via = [name for name in origin.via if name != IMPORT_ORIGIN and not name.startswith(_SIGNED_PREFIX)]
     signature = [] if signer is None else [_SIGNED_PREFIX + signer]
-    return replace(event, origin=replace(origin, via=[*via, IMPORT_ORIGIN, *signature]))
+    return replace(event, origin=replace(origin, via=[*via, IMPORT_ORIGIN, *signature], digest=digest))

@@ -144,6 +144,11 @@ def is_redundant(event: Event) -> bool:
     return event.data.get("repeat") is True or is_derived(event)
 
 
+def is_document(event: Event) -> bool:
+    """Whether an event was a document of an open format, so that its native form is no agent's payload."""
+    return event.origin is not None and event.origin.format is not None
+
+
 IMPORT_ORIGIN = "import"  # in `origin.via` of an event that no agent has sent us
 
 

@@ -1,12 +1,18 @@
-"""hookonce daemon: status, start and stop of the daemon."""
+"""hookonce daemon: status, start and stop of the daemon, and its HTTP port for events of tools."""
 
 from argparse import ArgumentParser, Namespace
+
+from msgspec.structs import replace
 
 from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.consent import require_consent
 from hookonce.cli._ui.messages import pluralize, print_result
 from hookonce.client import daemon_endpoints
+from hookonce.client.installation import install_client
+from hookonce.configure import http_policy
+from hookonce.configure.http_probe import EVENTS_TARGET, await_answer
 from hookonce.daemon import control
+from hookonce.errors import HookonceError, UsageError
 from hookonce.model import Object
 
 _KB_PER_MB = 1024
@@ -14,18 +20,56 @@ _KB_PER_MB = 1024
 
 def configure(parser: ArgumentParser) -> None:
     """The options of `daemon`."""
-    parser.epilog = "examples:\n  hookonce daemon status\n  hookonce daemon status --json\n  hookonce daemon stop"
-    parser.add_argument("verb", choices=["start", "stop", "status"], help="it starts by itself when an agent calls")
+    parser.epilog = (
+        "examples:\n  hookonce daemon status\n  hookonce daemon status --json\n  hookonce daemon stop\n"
+        "  hookonce daemon http            where tools post events in an open format, which it opens\n"
+        "  hookonce daemon http --close"
+    )
+    verbs = ["start", "stop", "status", "http"]
+    parser.add_argument("verb", choices=verbs, help="it starts by itself when an agent calls")
+    add_flag(parser, "--close", "http: take no events there any more; an agent that posts goes on posting")
     add_flag(parser, "--json", "what it tells about itself, as one JSON object")
 
 
 def run(options: Namespace) -> None:
-    """Show, start or stop the process that answers agents while it is warm."""
+    """Show, start or stop the process that answers agents while it is warm, or open it for events of tools."""
+    if options.verb != "http" and options.close:
+        raise UsageError("only http is closed: hookonce daemon http --close")
+    if options.verb == "http":
+        _run_http(options)
+        return
     if options.verb == "stop":
         _run_stop(options)
         return
     status = control.start_daemon() if options.verb == "start" else control.query_status()
     print_result(options, {"running": status is not None, **(status or {})}, lambda _: print(format_status(status)))
+
+
+def _run_http(options: Namespace) -> None:
+    address = daemon_endpoints.load_http_address()
+    if options.close:
+        if address is not None and address.takes_events:
+            require_consent("daemon http --close", f"take no events at {address.base}{EVENTS_TARGET} any more")
+            daemon_endpoints.save_http_address(replace(address, takes_events=False))
+            http_policy.drop_unused_address()
+        print_result(options, {"takes_events": False}, lambda _: print("no events are taken over HTTP"))
+        return
+    if (obstacle := http_policy.settings_obstacle()) is not None:
+        raise HookonceError(f"{obstacle}; take that line out first")
+    new_address = replace(address or daemon_endpoints.new_http_address(), takes_events=True)
+    if new_address != address:
+        require_consent("daemon http", "take events that tools of yours post to a port of this machine, with a token")
+        install_client()
+        daemon_endpoints.save_http_address(new_address)
+    await_answer(new_address, EVENTS_TARGET)
+    token_file = str(daemon_endpoints.http_address_file())
+    document = {"takes_events": True, "url": f"{new_address.base}{EVENTS_TARGET}", "token_file": token_file}
+    print_result(options, document, _print_http_address)
+
+
+def _print_http_address(document: Object) -> None:
+    print(f"events are taken at {document['url']}")
+    print(f"with `Authorization: Bearer TOKEN`; the token stands in {document['token_file']}, for you alone to read")
 
 
 def _run_stop(options: Namespace) -> None:

@@ -1,21 +1,26 @@
-"""hookonce on: answer one hook call of an agent (one-shot client)."""
+"""hookonce on: answer one hook call of an agent, or one event in an open format (one-shot client)."""
 
 from argparse import REMAINDER, ArgumentParser, Namespace
 
 from hookonce.client.oneshot import main
+from hookonce.dispatch import live_formats
 
 
 def configure(parser: ArgumentParser) -> None:
     """The options of `on`, which are read by hand: nothing that an agent writes may end in a usage message."""
-    parser.usage = "hookonce on AGENT [EVENT] [--via AGENT/SCOPE] [--dialect D --run CMD --scope SCOPE --timeout S]"
-    parser.epilog = "example:\n  hookonce on claude-code PreToolUse < payload.json"
+    options = "[--via AGENT/SCOPE] [--dialect D --run CMD --scope SCOPE --timeout S]"
+    parser.usage = f"hookonce on AGENT [EVENT] {options}\n       hookonce on FORMAT"
+    parser.epilog = (
+        "examples:\n  hookonce on claude-code PreToolUse < payload.json\n  hookonce on openhook < event.json\n\n"
+        f"FORMAT is one that a tool may send itself: {', '.join(live_formats.TYPE_FIELDS)} (docs/intake.md)"
+    )
     parser.add_argument("words", nargs=REMAINDER, metavar="AGENT [EVENT] …", help="who calls, and about what")
     parser.set_defaults(explain=parser.print_help)
     parser.prefix_chars = "\0"  # no word begins with it, so that every word comes to us
 
 
 def run(options: Namespace) -> int:
-    """Answer one call of an agent: payload on stdin, the agent's own answer on stdout."""
+    """Answer one call of an agent, or one event of a tool: payload on stdin, the caller's own answer on stdout."""
     if options.words in (["-h"], ["--help"]):
         options.explain()
         return 0

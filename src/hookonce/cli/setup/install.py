@@ -5,6 +5,8 @@ import sys
 from argparse import ArgumentParser, BooleanOptionalAction, Namespace
 from typing import Literal
 
+from msgspec import structs
+
 from hookonce import agents
 from hookonce.agents import config_events, config_of, http_reply
 from hookonce.base import paths
@@ -107,7 +109,8 @@ def _choose_http_address(options: Namespace) -> HttpAddress | Literal[False] | N
         return None if options.http is None else False
     address = daemon_endpoints.load_http_address()
     if address is None or not (daemon_endpoints.is_port_free(address.port) or probe_listener(address) is None):
-        return daemon_endpoints.new_http_address()
+        takes_events = address is not None and address.takes_events
+        return structs.replace(daemon_endpoints.new_http_address(), takes_events=takes_events)
     return address
 
 

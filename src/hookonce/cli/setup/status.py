@@ -28,7 +28,7 @@ from hookonce.dispatch.pause import pause_end
 from hookonce.inspect.store_access import ingest_spool
 from hookonce.model import Object
 from hookonce.store import status as store_status
-from hookonce.store.spool.files import lost_record_count
+from hookonce.store.spool.files import conflict_count, lost_record_count
 
 _BYTES_PER_MB = 1 << 20
 
@@ -100,6 +100,8 @@ def _print_record_state(summary: store_status.StoreSummary, store_problem: str |
         print(f"{write_problem}: agents are answered, and what they tell is lost")
     if summary.damaged:
         print(f"{pluralize(summary.damaged, 'file')} of the spool cannot be read and was put aside")
+    if conflicts := conflict_count():
+        print(f"{pluralize(conflicts, 'event')} came with an id that another event has. Next: hookonce logs")
     if summary.lost:
         print(f"{pluralize(summary.lost, 'record')} could not be written. Next: hookonce doctor")
 
@@ -159,6 +161,7 @@ def _print_json(agent_objects: list[Object]) -> None:
         "paused_until": pause_end(),
         "unanswered": read_missed_calls(),
         "lost_records": lost_record_count(),
+        "conflicts": conflict_count(),
         "record": store_status.load_store_summary(),
         "alarms": store_status.load_alarms(),
         "daemon": control.query_status(),

@@ -15,4 +15,4 @@
 
 static const char *const SHARED_LOCATIONS[] = {"/run/user/%u/hookonce"}; // %u is the user
 // For whom saying nothing is a mistake, and what they hear instead.
-static const char *const SILENCES[][2] = {{"amp", "{}\n"}, {"cursor", "{}\n"}, {"opencode", "{}\n"}};
+static const char *const SILENCES[][2] = {{"amp", "{}\n"}, {"cursor", "{}\n"}, {"opencode", "{}\n"}, {"amplifier", "{\"action\":\"continue\"}\n"}};

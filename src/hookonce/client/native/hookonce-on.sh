@@ -61,7 +61,7 @@ case $code in
 [0-9]) ;;
 *)
     code=0 out_text='' err_text=''
-    case $1 in amp | cursor | opencode) out_text='{}\n' ;; esac
+    case $1 in amp | cursor | opencode) out_text='{}\n' ;; amplifier) out_text='{"action":"continue"}\n' ;; esac
     ;;
 esac
 printf '%b' "$err_text" >&2 2>/dev/null

@@ -40,10 +40,11 @@ _CONTINUE_RESPONSE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 def build_response(status: int, body: bytes, *header_lines: str, keep_alive: bool) -> bytes:
     """Build a whole response; `header_lines` are further lines of its head."""
+    has_type = any(line.startswith("Content-Type:") for line in header_lines)
     lines = [
         f"HTTP/1.1 {status} {'OK' if status == _OK else _reason_phrase(status)}",
         strftime("Date: %a, %d %b %Y %H:%M:%S GMT", gmtime()),
-        "Content-Type: application/json",
+        *([] if has_type else ["Content-Type: application/json"]),
         f"Content-Length: {len(body)}",
         *header_lines,
         *([] if keep_alive else ["Connection: close"]),

@@ -1,17 +1,18 @@
 """HTTP listener on loopback for agents that post their events, protected by a bearer token.
 
-An agent goes on as if there were no hook when nobody answers, so nothing is served while a hook must fail closed.
+An agent goes on as if there were no hook when nobody answers, so no agent is served while a hook must fail closed.
+Events of open formats (`event_intake`) are taken all the same: who sends them does not wait for a permission.
 """
 
 import json
 import os
 import re
 import socket
+from collections.abc import Callable
 from functools import partial
 from hmac import compare_digest
-from os.path import isdir
-from pathlib import Path
 from time import monotonic
+from typing import TypeVar
 
 from msgspec import Struct
 from msgspec.json import decode
@@ -23,7 +24,10 @@ from hookonce.base.invocation import Invocation
 from hookonce.client import daemon_endpoints
 from hookonce.client.daemon_endpoints import HttpAddress
 from hookonce.configure import http_policy
+from hookonce.daemon.http import event_intake
 from hookonce.daemon.http.connection import HttpConnection, HttpError, RequestHead
+from hookonce.daemon.http.event_intake import EventIntake, IntakeResponse
+from hookonce.daemon.http.folders import ENV_ALLOWLIST, nearest_folder
 from hookonce.daemon.socket_call import DaemonServices
 from hookonce.daemon.stream import Acceptor
 from hookonce.daemon.task import CallTask
@@ -35,12 +39,9 @@ from hookonce.manifest.discover import find_project
 from hookonce.model import Object, Reply
 from hookonce.secrets import log
 
+T = TypeVar("T")
 _MAX_CONNECTIONS = 256  # connections at a time
-_ENV_ALLOWLIST = ("HOME", "PATH", "LANG")  # what a hook gets of our environment; the agent does not tell its own
 _CLOSED_MESSAGE = "the door is shut, because a hook has to be asked"
-
-
-_MAX_PATH_CHARS = 4096  # no path is longer
 _CWD_FIELD = re.compile(r'"cwd"\s*:\s*("(?:[^"\\]|\\[^u]|\\u[0-9A-Fa-f]{4})*")')
 
 
@@ -58,6 +59,7 @@ class HttpListener:
         self._acceptor: Acceptor | None = None
         self._address: HttpAddress | None = None
         self._connections: dict[HttpConnection, None] = {}
+        self._event_intake = EventIntake(services)
         self.problem: str | None = None
 
     @property
@@ -68,7 +70,9 @@ class HttpListener:
     def status(self) -> Object:
         """The listener's part of the status report."""
         port = self._address and self._address.port
-        return {"open": self.is_open, "port": port, "guests": len(self._connections), "problem": self.problem}
+        return {"open": self.is_open, "port": port, "guests": len(self._connections), "problem": self.problem} | {
+            "events": self._event_intake.counts
+        }
 
     def refresh(self) -> None:
         """Open, move or close the port as the settings say."""
@@ -140,17 +144,25 @@ class HttpListener:
         authorization = head.headers.get("authorization", "").encode("latin-1")
         if not compare_digest(authorization, address.headers["Authorization"].encode()):
             raise HttpError(401, "the token is another one", "WWW-Authenticate: Bearer")
-        _parse_target(head, address)
+        if head.target != event_intake.TARGET:
+            _parse_target(head, address)
         if head.method != "POST":
             raise HttpError(405, "events are posted", "Allow: POST")
+        if head.target == event_intake.TARGET:
+            event_intake.find_shape(head)
 
     def handle_request(self, connection: HttpConnection, head: RequestHead, body: bytes) -> None:
         """Answer a call as if the agent had run our client; a failure of ours is answered by its fail mode."""
+        if head.target == event_intake.TARGET:
+            self._run_task(
+                connection, self._event_intake.answer_request(head, body), partial(_send_response, connection)
+            )
+            return
         call = _parse_target(head, HttpAddress(0, ""))
         argv = [call.agent, call.event or "", "--via", call.via or ""]
         services = self._services
         call_context = CallContext(
-            environment={key: os.environ[key] for key in _ENV_ALLOWLIST if key in os.environ},
+            environment={key: os.environ[key] for key in ENV_ALLOWLIST if key in os.environ},
             cwd=_payload_cwd(body),
             spool=services.journal,
             dedup_store=services.dedup_cache,
@@ -165,27 +177,30 @@ class HttpListener:
             if _must_fail_closed(call_context.cwd):
                 self._reject_call(connection, call, dispatcher.late_reply(incoming))
             else:
-                self._run_task(connection, call, dispatcher.answer_incoming(incoming), call_id)
+                send_reply = partial(_send_reply, connection, call)
+                self._run_task(connection, dispatcher.answer_incoming(incoming), send_reply, call_id)
         except Exception as error:  # noqa: BLE001  an agent that hears nothing goes on
             _send_reply(connection, call, dispatcher.failure_reply(argv, body, call_context, error))
 
-    def _run_task(self, connection: HttpConnection, call: Invocation, task: Task[Reply], call_id: str) -> None:
+    def _run_task(
+        self, connection: HttpConnection, task: Task[T], send: Callable[[T | None], object], call_id: str = ""
+    ) -> None:
         services, has_waited = self._services, False
         services.last_call_at = monotonic()
         services.active_calls += 1
 
-        def finish(reply: Reply | None) -> None:
+        def finish(reply: T | None) -> None:
             services.active_calls -= 1
             services.answered_count += 1
             if has_waited:  # hooks were asked
                 connection.notify_close(partial(self._connections.pop, connection, None))
-                dedup.remove_claim(call_id)
-            _send_reply(connection, call, reply)
+                _remove_claim(call_id)
+            send(reply)
 
         def abandon() -> None:
             services.active_calls -= 1
             call_task.cancel()
-            dedup.remove_claim(call_id)
+            _remove_claim(call_id)
             self._connections.pop(connection, None)
 
         call_task = CallTask(services.loop, task, finish)
@@ -204,6 +219,18 @@ class HttpListener:
             _send_reply(connection, call, fallback_reply)
 
 
+def _remove_claim(call_id: str) -> None:
+    if call_id:
+        dedup.remove_claim(call_id)
+
+
+def _send_response(connection: HttpConnection, response: IntakeResponse | None) -> None:
+    if response is None:
+        connection.respond_error(500, "this could not be answered; hookonce logs says why")
+    else:
+        connection.respond(response.status, response.body, *response.header_lines)
+
+
 def _parse_target(head: RequestHead, base_address: HttpAddress) -> Invocation:
     call = invocation.parse_command(f"{base_address.base}{head.target}")
     if call is None or call.agent not in http_reply.COMMAND_EVENTS:
@@ -218,9 +245,7 @@ def _payload_cwd(body: bytes) -> str:
     except (ValueError, RecursionError):  # the agent names it before anything that a model writes
         match = _CWD_FIELD.search(body.decode(errors="replace"))
         cwd = json.loads(match[1], strict=False) if match else ""
-    name = cwd[:_MAX_PATH_CHARS].partition("\0")[0].encode(errors="replace").decode()
-    folders = (Path(name), *Path(name).parents) if name.startswith(os.sep) else ()
-    return next((str(folder) for folder in folders if isdir(folder) and os.access(folder, os.X_OK)), os.sep)  # noqa: PTH112
+    return nearest_folder(cwd)
 
 
 def _must_fail_closed(cwd: str) -> bool:

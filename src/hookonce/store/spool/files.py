@@ -103,14 +103,19 @@ def count_lost_record(delta: int = 1) -> None:
     """
     for loss_file in (_loss_file, fallback_loss_file):
         with suppress(OSError, HookonceError):
-            handle = os.open(loss_file(), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-            with os.fdopen(handle, "r+b") as file:
-                flock(file, LOCK_EX)
-                loss_count = os.fstat(handle).st_size
-                if loss_count + delta < 0:
-                    continue  # it was counted elsewhere
-                os.ftruncate(handle, loss_count + delta)
+            if _add_count(loss_file(), delta):
                 return
+
+
+def _add_count(path: Path, delta: int) -> bool:
+    """Change a count, unless it would be less than nothing: then it was counted elsewhere."""
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    with os.fdopen(handle, "r+b") as file:
+        flock(file, LOCK_EX)
+        count = os.fstat(handle).st_size + delta
+        if count >= 0:
+            os.ftruncate(handle, count)
+        return count >= 0
 
 
 def lost_record_count() -> int:
@@ -130,6 +135,24 @@ def _loss_file() -> Path:
 def fallback_loss_file() -> Path:
     """The file that counts lost records while the data directory cannot be written; nothing else depends on it."""
     return Path(f"/tmp/hookonce-lost-{os.getuid()}-{candidate_dirs(paths.home(), paths.data_dir())[-1].name}")  # noqa: S108
+
+
+def count_conflict() -> None:
+    """Count an event whose id another event has."""
+    with suppress(OSError, HookonceError):
+        _add_count(_conflict_file(), 1)
+
+
+def conflict_count() -> int:
+    """How many events came with an id that another event has."""
+    try:
+        return _conflict_file().lstat().st_size
+    except (OSError, HookonceError):
+        return 0
+
+
+def _conflict_file() -> Path:
+    return paths.data_dir() / "conflicts"
 
 
 def load_records() -> Iterator[Stored]:
@@ -160,6 +183,13 @@ def load_last_record(event: str) -> Stored | None:
     """The last intact record of an event."""
     lines = reversed(_read_lines(_event_file(event)))
     return next((record for record in map(_parse_record, lines) if record is not None), None)
+
+
+def find_in_journal(journal: Path, event: str) -> Stored | None:
+    """The last intact record of an event in a file that holds those of many."""
+    lines = (line for line in reversed(_read_lines(journal)) if event.encode() in line)
+    records = (record for record in map(_parse_record, lines) if record is not None)
+    return next((record for record in records if record.event.id == event), None)
 
 
 def _read_lines(file: Path) -> list[bytes]:

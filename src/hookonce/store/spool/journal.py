@@ -39,6 +39,11 @@ class SpoolJournal:
         self._unwritten_ids: set[str] = set()  # events that stand nowhere but in our memory
         self._needs_sync = False  # whether each line has to survive a loss of power
 
+    @property
+    def path(self) -> Path | None:
+        """The file that is being written."""
+        return None if self._handle is None else self._path
+
     def append(self, record: Stored, /) -> bool:
         """Write a record; the last one of an event counts."""
         body = dump(record)

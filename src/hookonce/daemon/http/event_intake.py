@@ -1,0 +1,297 @@
+"""Live intake over HTTP (`POST /events`): events of open formats, alone or many, each asked, recorded and answered.
+
+A body of many events is worked through in short slices, so that other calls are answered in between; an event that
+cannot be read costs the others nothing.
+"""
+
+import json
+import os
+from base64 import b64encode
+from collections.abc import Callable, Iterator
+from functools import cache
+from time import monotonic
+from typing import Any, Literal
+from urllib.parse import unquote
+
+from msgspec import DecodeError, Raw, Struct
+from msgspec.json import decode
+from msgspec.structs import replace
+
+from hookonce import formats
+from hookonce.base import ids
+from hookonce.base.json_stream import JsonSyntaxError, parse_json
+from hookonce.base.jsontext import dump
+from hookonce.daemon.http.connection import HttpError, RequestHead
+from hookonce.daemon.http.folders import ENV_ALLOWLIST, nearest_folder
+from hookonce.daemon.socket_call import DaemonServices
+from hookonce.dispatch import dedup, dispatcher, fail_mode, intake, live_formats
+from hookonce.dispatch.context import CallContext
+from hookonce.dispatch.dispatcher import IncomingCall
+from hookonce.dispatch.identification import identify
+from hookonce.handlers.operation import Task
+from hookonce.model import Object, Record, Reply
+
+TARGET = "/events"
+MAX_EVENT_BYTES = 1 << 20
+_SLICE_S, _PAUSE_S = 0.004, 0.0005  # seconds of work on a body, and until it goes on
+_MAX_PENDING_RECORDS = 2048  # that wait for the store; beyond, the next event waits for them
+_LINE_TYPES = ("application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines")
+_BATCH_TYPE = "application/cloudevents-batch+json"
+_BINARY_PREFIX = "ce-"
+_BOM = b"\xef\xbb\xbf"
+_PAUSE_MESSAGE = "hookonce is paused, and nothing was recorded; hookonce resume"
+
+BodyShape = Literal["document", "lines", "array", "binary"]
+
+
+class IntakeResponse(Struct, frozen=True):
+    """Status, body, and further lines of the head."""
+
+    status: int
+    body: bytes
+    header_lines: tuple[str, ...] = ()
+
+
+class EventResult(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What became of one event: its id, under which id it is recorded, and the answer of its format."""
+
+    line: int | None = None
+    id: str | None = None
+    state: Literal["recorded", "duplicate", "conflict", "refused"]
+    event: str | None = None
+    error: str | None = None
+    answer: Any = None
+
+
+@cache
+def _media_types() -> dict[str, tuple[BodyShape, str | None]]:
+    """How a body of a media type is read, and the format that it claims."""
+    table: dict[str, tuple[BodyShape, str | None]] = {"application/json": ("document", None)}
+    table |= dict.fromkeys(_LINE_TYPES, ("lines", None))
+    for form in map(formats.load, live_formats.TYPE_FIELDS):
+        table.setdefault(form.mime, ("document", form.name))
+        if form.stream_mime is not None:
+            table[form.stream_mime] = ("lines", form.name)
+    return table | {_BATCH_TYPE: ("array", "cloudevents")}
+
+
+def find_shape(head: RequestHead) -> tuple[BodyShape, str | None]:
+    """How a request's body is read; HttpError 415 for a media type that is none of these."""
+    media_type, _, parameters = head.headers.get("content-type", "").lower().partition(";")
+    if f"{_BINARY_PREFIX}specversion" in head.headers:
+        return "binary", "cloudevents"
+    charset = parameters.partition("charset=")[2].strip().strip('"')
+    known_types = _media_types()
+    if media_type.strip() not in known_types or charset not in {"", "utf-8", "utf8", "us-ascii"}:
+        raise HttpError(415, f"events are posted as {', '.join(known_types)} in UTF-8")
+    return known_types[media_type.strip()]
+
+
+class EventIntake:
+    """Answers requests to `POST /events` with the daemon's services."""
+
+    def __init__(self, services: DaemonServices) -> None:
+        """Nothing was counted yet."""
+        self._services = services
+        self.counts = dict.fromkeys(("recorded", "duplicate", "conflict", "refused"), 0)
+
+    def answer_request(self, head: RequestHead, body: bytes) -> Task[IntakeResponse]:
+        """The response to one request, as a task."""
+        try:
+            return (yield from self._answer_body(head, body))
+        except HttpError as refusal:
+            return IntakeResponse(refusal.status, dump({"error": str(refusal)}))
+
+    def _answer_body(self, head: RequestHead, body: bytes) -> Task[IntakeResponse]:
+        shape, form_name = find_shape(head)
+        if body == dispatcher.TRIAL_PAYLOAD:
+            return IntakeResponse(200, b"{}")
+        body = body.removeprefix(_BOM)
+        if shape == "binary":
+            return (yield from self._answer_one(dump(_binary_document(head, body)), form_name))
+        if shape == "lines":
+            return (yield from self._answer_lines(body, form_name))
+        if shape == "document" and body.lstrip()[:1] != b"[":
+            return (yield from self._answer_one(body, form_name))
+        return (yield from self._answer_array(body, form_name))
+
+    def _answer_one(self, raw: bytes, form_name: str | None) -> Task[IntakeResponse]:
+        if len(raw) > MAX_EVENT_BYTES:
+            raise HttpError(413, f"an event of more than {MAX_EVENT_BYTES} bytes")
+        result = yield from self._answer_event(raw, form_name, None)
+        if result.state == "refused":
+            answer = result.answer if type(result.answer) is dict else {}
+            return IntakeResponse(
+                503 if result.error == _PAUSE_MESSAGE else 400, dump({"error": result.error} | answer)
+            )
+        names = (f"Hookonce-State: {result.state}", *([f"Hookonce-Event: {result.event}"] if result.event else []))
+        return IntakeResponse(200, dump({} if result.answer is None else result.answer), names)
+
+    def _answer_lines(self, body: bytes, form_name: str | None) -> Task[IntakeResponse]:
+        results = yield from self._answer_all(_iter_lines(body), form_name)
+        lines = b"".join(dump(result) + b"\n" for result in results)
+        return IntakeResponse(200, lines, ("Content-Type: application/x-ndjson",))
+
+    def _answer_array(self, body: bytes, form_name: str | None) -> Task[IntakeResponse]:
+        try:
+            items = decode(body, type=list[Raw])
+        except (DecodeError, RecursionError):
+            raise HttpError(400, _json_fault(body)) from None
+        results = yield from self._answer_all(((None, bytes(item)) for item in items), form_name)
+        return IntakeResponse(200, dump(results))
+
+    def _answer_all(self, events: Iterator[tuple[int | None, bytes]], form_name: str | None) -> Task[list[EventResult]]:
+        results, slice_end = [], monotonic() + _SLICE_S
+        for line, raw in events:
+            results.append((yield from self._answer_event(raw, form_name, line)))
+            writer = self._services.store_writer
+            while writer.pending_count > _MAX_PENDING_RECORDS and not writer.is_flushed:
+                writer.flush_batch()
+                yield _PAUSE_S
+            if monotonic() > slice_end:
+                self._services.last_call_at = monotonic()  # the daemon is not idle
+                yield _PAUSE_S
+                slice_end = monotonic() + _SLICE_S
+        return results
+
+    def _answer_event(self, raw: bytes, form_name: str | None, line: int | None) -> Task[EventResult]:
+        try:
+            result = yield from self._ask_hooks(*_identify_document(raw, form_name, line or 1), raw)
+        except HttpError as problem:
+            result = EventResult(state="refused", error=str(problem))
+        self.counts[result.state] += 1
+        return replace(result, line=line)
+
+    def _ask_hooks(self, document: Object, name: str, raw: bytes) -> Task[EventResult]:
+        records: list[Record] = []
+        call_context = _call_context(self._services, records.append)
+        incoming = dispatcher.receive_call([name], raw, call_context, call_id := ids.new_id(), monotonic())
+        event_id = _document_id(document)
+        if incoming.silent_agent is not None:
+            return EventResult(id=event_id, state="refused", error=_PAUSE_MESSAGE)
+        if incoming.request is None or incoming.request.document is None:
+            reply = dispatcher.late_reply(incoming)
+            is_open = reply == fail_mode.open_reply(live_formats.load_caller(name))
+            answer = None if is_open else _parse_answer(reply)
+            return EventResult(id=event_id, state="refused", error=str(incoming.problem), answer=answer)
+        event = incoming.request.event
+        if event.cwd is not None:
+            incoming = replace(incoming, context=replace(call_context, cwd=nearest_folder(event.cwd)))
+        reply = yield from self._run_call(incoming, call_id)
+        answer = _parse_answer(reply)
+        if not records:
+            return EventResult(id=event_id, state="duplicate", answer=answer)
+        is_conflict = any(gap.capability == intake.CONFLICT for gap in records[0].gaps)
+        state: Literal["recorded", "conflict"] = "conflict" if is_conflict else "recorded"
+        return EventResult(id=event_id, state=state, event=records[0].event.id, answer=answer)
+
+    def _run_call(self, incoming: IncomingCall, call_id: str) -> Task[Reply]:
+        """Run a call; other processes are told of it before its first hook begins."""
+        task, value, has_waited = dispatcher.answer_incoming(incoming), None, False
+        try:
+            while True:
+                wait = task.send(value)
+                if not isinstance(wait, (int, float)):
+                    self._services.dedup_cache.flush()
+                    has_waited = True
+                value = yield wait
+        except StopIteration as stop:
+            reply: Reply = stop.value
+            return reply
+        finally:
+            task.close()
+            if has_waited:
+                dedup.remove_claim(call_id)
+
+
+def _call_context(services: DaemonServices, on_record: Callable[[Record], object]) -> CallContext:
+    def handle_record(record: Record) -> None:
+        on_record(record)
+        services.denied_files.watch_record(record)
+
+    return CallContext(
+        environment={key: os.environ[key] for key in ENV_ALLOWLIST if key in os.environ},
+        cwd=os.sep,
+        spool=services.journal,
+        dedup_store=services.dedup_cache,
+        on_record=handle_record,
+        claim=lambda _: True,  # nobody else knows the id of this call
+        handler_registry=services.handler_registry,
+        find_event=services.store_writer.find_event,
+        add_duration=services.call_timer.add_duration,
+        complete_end=services.complete_end,
+    )
+
+
+def _identify_document(raw: bytes, form_name: str | None, first_line: int) -> tuple[Object, str]:
+    """A document and the name of its format, by its keys or else by what is claimed."""
+    if len(raw) > MAX_EVENT_BYTES:
+        raise HttpError(413, f"an event of more than {MAX_EVENT_BYTES} bytes")
+    try:
+        document = parse_json(raw)
+    except JsonSyntaxError:
+        raise HttpError(400, _json_fault(raw, first_line)) from None
+    identification = identify(document)
+    name = identification.name if live_formats.is_live(identification.name) else form_name
+    if identification.kind == "agent":
+        raise HttpError(400, f"this is a payload of {identification.name}, which is posted to /on/AGENT/EVENT")
+    if name is None or type(document) is not dict:
+        known_names = ", ".join(live_formats.TYPE_FIELDS)
+        raise HttpError(400, f"expected an event of {known_names}: {'; '.join(identification.evidence)}")
+    return document, name
+
+
+def _document_id(document: Object) -> str | None:
+    event_id = document.get("event_id", document.get("id"))
+    return event_id if type(event_id) is str else None
+
+
+def _json_fault(raw: bytes, first_line: int = 1) -> str:
+    """Where a text stops being JSON."""
+    try:
+        json.loads(raw.decode())
+    except json.JSONDecodeError as fault:
+        return f"no JSON: {fault.msg} at line {fault.lineno + first_line - 1} column {fault.colno}"
+    except UnicodeDecodeError as fault:
+        return f"no JSON: invalid UTF-8 at byte {fault.start} of line {first_line}"
+    except (ValueError, RecursionError):
+        pass
+    return f"no JSON that can be read at line {first_line}: too deep, or a number that is none"
+
+
+def _parse_answer(reply: Reply) -> Any:
+    return parse_json(reply.stdout.encode()) if reply.stdout else None
+
+
+def _iter_lines(body: bytes) -> Iterator[tuple[int, bytes]]:
+    """The lines of a body that are not blank, by number, one at a time."""
+    start, number = 0, 0
+    while start < len(body):
+        end = body.find(b"\n", start)
+        end = len(body) if end < 0 else end
+        number += 1
+        line = body[start:end].strip()
+        start = end + 1
+        if line:
+            yield number, line
+
+
+def _binary_document(head: RequestHead, body: bytes) -> Object:
+    """The structured form of an event in CloudEvents' binary mode: attributes in the head, data in the body."""
+    prefix, content_type = _BINARY_PREFIX, head.headers.get("content-type")
+    document: Object = {
+        name.removeprefix(prefix): unquote(value) for name, value in head.headers.items() if name.startswith(prefix)
+    }
+    if content_type is not None:
+        document["datacontenttype"] = content_type
+    if not body:
+        return document
+    media_type = (content_type or "application/json").partition(";")[0].strip().lower()
+    if media_type == "application/json" or media_type.endswith("+json"):
+        try:
+            return document | {"data": parse_json(body)}
+        except JsonSyntaxError:
+            raise HttpError(400, _json_fault(body)) from None
+    if media_type.startswith("text/"):
+        return document | {"data": body.decode(errors="replace")}
+    return document | {"data_base64": b64encode(body).decode()}

@@ -1,0 +1,87 @@
+"""Call response: a decision weakened to what the caller can be told, its native reply, and the record of the call."""
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from hookonce.agents import config_of, point_of
+from hookonce.base import process_info, settings
+from hookonce.base.terminal_text import escape_data
+from hookonce.dispatch import live_formats
+from hookonce.dispatch.dedup import CallDecision
+from hookonce.dispatch.run import apply_rewrite
+from hookonce.model import Decision, Event, Gap, Object, Point, Record, Reply
+from hookonce.vocabulary.decision_merge import MAX_CONTEXT_CHARS, weaken
+
+if TYPE_CHECKING:
+    from hookonce.dispatch.pipeline import CallRequest
+
+
+class CallResponse(Struct, frozen=True, kw_only=True):
+    """The native reply, and the record of the call; of an event that is recorded already the reply alone counts."""
+
+    reply: Reply
+    record: Record
+    is_duplicate: bool = False
+
+
+def effective_point(request: "CallRequest") -> Point:
+    """The event's capabilities; a `fatal` ask counts as native while a terminal is there."""
+    point = point_of(request.agent, request.native)
+    return (
+        replace(point, ask="native")
+        if point.ask == "fatal" and process_info.has_terminal(request.caller_pid)
+        else point
+    )
+
+
+def build_response(request: "CallRequest", call_decision: CallDecision) -> CallResponse:
+    """The response for a decision, weakened to what the agent can be told, and its record."""
+    decision, event, rewrite_gaps = apply_rewrite(call_decision.decision, request.event)
+    original_input = request.event.tool.input if request.event.tool is not None else _prompt_input(request.event)
+    final, weaken_gaps = weaken(decision, effective_point(request), original_input, _max_context_chars(decision))
+    gaps = [*call_decision.gaps, *rewrite_gaps, *weaken_gaps]
+    record = Record(event=request.event, decision=final, runs=call_decision.runs, gaps=gaps)
+    if request.document is not None:
+        record = _complete_record(record, request.document)
+    return CallResponse(reply=_native_reply(replace(request, event=event), final), record=record)
+
+
+def _complete_record(record: Record, document: Record) -> Record:
+    """The record with what its document says: gaps, risk, and its decision where we have no opinion."""
+    is_silent = record.decision is None or not _has_opinion(record.decision)
+    decision = document.decision if is_silent and document.decision is not None else record.decision
+    note = "hooks that ran elsewhere stand in the document only"
+    foreign_runs = [Gap(where="$.runs", capability="runs", strategy="left out", note=note)] if document.runs else []
+    gaps = [*document.gaps, *foreign_runs, *record.gaps]
+    return replace(record, decision=decision, risk=document.risk, gaps=gaps)
+
+
+def _max_context_chars(decision: Decision) -> int:
+    if decision.context is None:
+        return MAX_CONTEXT_CHARS
+    return settings.load().require().context_limit or MAX_CONTEXT_CHARS
+
+
+def _prompt_input(event: Event) -> Object | None:
+    return {"prompt": event.prompt} if type(event.prompt) is str else None
+
+
+def _native_reply(request: "CallRequest", decision: Decision) -> Reply:
+    """The native reply for a weakened decision; its event has the new input already."""
+    agent, tool, new_input = request.agent, request.event.tool, decision.updated_input
+    if agent.reply is None or not _has_opinion(decision):
+        return Reply(stdout=config_of(agent).silence)
+    if new_input is not None and tool is not None:
+        new_input = tool.native_input
+    if new_input is not None and request.document is not None:
+        new_input = live_formats.rewritten_data(request.document.event, request.event, new_input)
+    reply = agent.reply(request.native, decision, new_input)
+    if reply.stderr.isprintable():
+        return reply
+    return replace(reply, stderr=escape_data(reply.stderr))  # agents show it on a terminal as it is
+
+
+def _has_opinion(decision: Decision) -> bool:
+    return replace(decision, by=None, reason=decision.reason if decision.outcome else None) != Decision()

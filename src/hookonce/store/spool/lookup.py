@@ -1,0 +1,86 @@
+"""Record lookup by event id: its spool file, journals of other processes, then the store; nothing else is read."""
+
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from sqlite3 import Connection
+
+from msgspec import Struct
+
+from hookonce.errors import HookonceError
+from hookonce.model import Stored
+from hookonce.store import database
+from hookonce.store.entry import decode_entry
+from hookonce.store.spool import files
+
+_HEAD_BYTES = 160  # in which the first record of a spool file names its event
+_SELECT_ROW = "SELECT body, erased FROM events WHERE id = ?"
+
+
+class KnownEvent(Struct, frozen=True):
+    """An event that is recorded, with its record unless that was erased."""
+
+    record: Stored | None = None
+
+
+class SpoolIndex:
+    """Index of the spool files that hold records of several events, which daemons write."""
+
+    def __init__(self) -> None:
+        """Nothing was looked at yet."""
+        self._is_journal: dict[str, bool] = {}
+
+    def find_record(self, event_id: str, own_journal: Path | None = None) -> Stored | None:
+        """The last record of an event in the spool; `own_journal` is left out, for its writer knows it."""
+        if (record := files.load_last_record(event_id)) is not None:
+            return record
+        for path in self._list_journals():
+            if path != own_journal and (record := files.find_in_journal(path, event_id)) is not None:
+                return record
+        return None
+
+    def _list_journals(self) -> list[Path]:
+        folder = files.spool_dir()
+        try:
+            names = [name for name in os.listdir(folder) if name.endswith(".jsonl")]  # noqa: PTH208  as texts
+        except OSError:
+            return []
+        self._is_journal = {name: self._is_journal.get(name) or _is_journal(folder / name) for name in names}
+        return [folder / name for name in names if self._is_journal[name]]
+
+
+def _is_journal(path: Path) -> bool:
+    """Whether a spool file is no file of one event, which has that event's id as its name."""
+    try:
+        with path.open("rb", buffering=0) as file:
+            return path.stem.encode() not in file.read(_HEAD_BYTES)
+    except OSError:
+        return False
+
+
+def find_row(connection: Connection, event_id: str) -> KnownEvent | None:
+    """What the store knows of an event."""
+    row = connection.execute(_SELECT_ROW, (event_id,)).fetchone()
+    if row is None:
+        return None
+    try:
+        return KnownEvent(None if row[1] else decode_entry(row[0]).record)
+    except ValueError:  # a damaged row is there all the same
+        return KnownEvent()
+
+
+def find_event(event_id: str) -> KnownEvent | None:
+    """What is recorded of an event, by a process that has no connection to the store yet.
+
+    A record moves from the spool to the store, so it is looked for in that order.
+    """
+    if (record := SpoolIndex().find_record(event_id)) is not None:
+        return KnownEvent(record)
+    if not database.database_file().exists():
+        return None
+    try:
+        with closing(database.open_reader()) as connection:
+            return find_row(connection, event_id)
+    except (sqlite3.Error, OSError, HookonceError):  # then only what is still in the runtime directory is known
+        return None

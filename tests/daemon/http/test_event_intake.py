@@ -1,0 +1,265 @@
+"""Live intake with a daemon: `POST /events` and the client take events of open formats, each once, through any of them."""
+
+import json
+import os
+import shutil
+import sqlite3
+import time
+from collections import Counter
+
+import pytest
+
+from hookonce.daemon.http.event_intake import MAX_EVENT_BYTES
+from tests.daemon.http_client import Poster, status_of
+from tests.daemon.installed_home import SILENT, Home, command, payload
+from tests.dispatch.live_events import ACTION, CLOUD, KERNEL, OPENHOOK, agent_hooks_stream, openhook_stream, raw
+from tests.handlers.processes import eventually
+
+EVENTS = "/events"
+LINES = "application/x-ndjson"
+STREAM = "application/vnd.agent-hooks.stream+jsonl"
+BATCH = "application/cloudevents-batch+json"
+COUNT = int(os.environ.get("HOOKONCE_LIVE_EVENTS", "24"))  # of each format; 1000 for the whole
+_LONG = 120
+_ASKED = "IFS= read -r said; printf '%s\\n' \"$said\" >> {home}/asked"  # in one piece: ends are asked in the background
+
+
+@pytest.fixture(scope="module")
+def poster(installed, tmp_path_factory):
+    """A port that is open for all tests; its hooks, one of which must answer, leave a line and refuse tools."""
+    home = Home(tmp_path_factory.mktemp("intake"), installed)
+    asked = _ASKED.format(home=home.home)
+    refuse = asked + "; echo '{\"decision\": \"deny\", \"reason\": \"no\"}'"
+    handlers = [command(asked, event="session_end", blocking=False, name="end")]
+    home.hooks(command(refuse, on_failure="closed"), *handlers)
+    yield Poster(home)
+    home.end()
+    shutil.rmtree(home.house)
+
+
+def post(poster, documents, content_type="application/json", **headers):
+    """Post something; its status, and the answer as JSON."""
+    body = documents if type(documents) is bytes else raw(documents)
+    status, answer = poster.post(body, EVENTS, Content_Type=content_type, **headers)
+    lines = answer.decode().splitlines()
+    return status, [json.loads(line) for line in lines] if content_type in {LINES, STREAM} and status == 200 else json.loads(answer)
+
+
+def asked(poster, key="id"):
+    """What hooks were shown, by a member of it."""
+    return Counter(json.loads(line)[key] for line in poster.home.lines("asked") if line)
+
+
+def rows(poster):
+    """The rows of the record, once everything is there."""
+    assert eventually(lambda: (poster.home.status() or {}).get("store", {}).get("waiting") == 0, _LONG)
+    with sqlite3.connect(f"file:{poster.home.bin.parent / 'events.db'}?mode=ro", uri=True) as base:
+        return base.execute("SELECT id, type FROM events").fetchall()
+
+
+def fresh(document, **more):
+    """The document with an id that nobody has used."""
+    key = "event_id" if "event_id" in document else "id"
+    return document | {key: f"fresh-{time.time_ns()}"} | more
+
+
+# One event
+
+
+def test_one_event_is_answered_as_its_format_defines(poster):
+    """
+    Also while a hook exists that must answer: who posts here does not wait for a permission of an agent.
+    """
+    answer = {"event_type": "Action.Before", "data": {"decision": {"outcome": "deny", "reason": "no"}}}
+
+    assert (200, answer) == post(poster, fresh(ACTION))
+    assert (200, answer) == post(poster, fresh(ACTION), "application/vnd.agent-hooks.event+json; charset=utf-8")
+    assert (200, {}) == post(poster, fresh(OPENHOOK))
+    assert (200, {"action": "continue"}) == post(poster, fresh(KERNEL, event="session:start"))
+    assert (200, {}) == post(poster, fresh(CLOUD), "application/cloudevents+json")
+    assert 503 == poster.event("claude-code", "PostToolUse", payload("ls", hook_event_name="PostToolUse"))[0]
+
+
+def test_the_head_tells_what_became_of_an_event(poster):
+    document = fresh(OPENHOOK)
+    line = poster.line()
+    states = []
+    for one in (document, document, document | {"session_id": "other"}):
+        line.request("POST", EVENTS, raw(one), poster.headers)
+        answer = line.getresponse()
+        answer.read()
+        states.append(answer.headers["Hookonce-State"])
+    line.close()
+
+    assert ["recorded", "duplicate", "conflict"] == states
+
+
+def test_a_cloud_event_may_stand_in_the_head(poster):
+    """
+    Binary mode: what is said so is the same event as in one document.
+    """
+    name = fresh(CLOUD)["id"]
+    head = {"ce_specversion": "1.0", "ce_id": name, "ce_source": "/a%20b", "ce_type": "com.example.done"}
+
+    assert (200, {}) == post(poster, b'{"x": 1}', ce_time=CLOUD["time"], **head)
+    assert 200 == post(poster, b"\x00\x01", "image/png", **head | {"ce_id": f"{name}-png"})[0]
+    whole = {"specversion": "1.0", "id": name, "source": "/a b", "type": "com.example.done", "time": CLOUD["time"], "datacontenttype": "application/json", "data": {"x": 1}}
+    (result,) = post(poster, [whole], BATCH)[1]
+    assert "duplicate" == result["state"]
+    assert 400 == post(poster, b"{", **head | {"ce_id": "x"})[0]
+
+
+# Many
+
+
+@pytest.mark.covers("AH-65")
+@pytest.mark.parametrize("content_type", [LINES, STREAM, "application/json", BATCH])
+def test_a_bad_event_costs_the_others_nothing(poster, content_type):
+    """
+    Each has an answer of its own, in order.
+    """
+    good, other = fresh(ACTION), fresh(CLOUD)
+    parts = [raw(good), b'{"broken": ', raw({"neither": 1}), raw(good), raw(good | {"session_id": "x"}), raw(other)]
+    if content_type in {LINES, STREAM}:
+        body, expected = b"\r\n\n".join(parts), ["recorded", "refused", "refused", "duplicate", "conflict", "recorded"]
+    else:
+        del parts[1]
+        body, expected = b"[" + b",\n".join(parts) + b"]", ["recorded", "refused", "duplicate", "conflict", "recorded"]
+    status, results = post(poster, body, content_type)
+
+    assert (200, expected) == (status, [one["state"] for one in results])
+    assert good["event_id"] == results[0]["id"]
+    assert results[0]["answer"]["data"]["decision"] == {"outcome": "deny", "reason": "no"} == results[-3]["answer"]["data"]["decision"]
+    assert results[0]["event"] != results[-2]["event"]
+    if content_type in {LINES, STREAM}:
+        assert [1, 3, 5, 7, 9, 11] == [one["line"] for one in results]
+        assert "at line 3 column 11" in results[1]["error"]
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "content_type"),
+    [
+        (400, b'{\n"a": }', "application/json"),
+        (400, b'[{"a": 1},\n{]', "application/json"),
+        (400, b"", "application/json"),
+        (400, b'{"openhook": "0.1"}', "application/json"),
+        (400, b'{"neither": "nor"}', "application/json"),
+        (400, payload("ls"), "application/json"),
+        (400, b"\xff", "application/cloudevents+json"),
+        (413, raw(OPENHOOK | {"data": {"x": "y" * MAX_EVENT_BYTES}}), "application/json"),
+        (415, raw(OPENHOOK), "application/x-www-form-urlencoded"),
+        (415, raw(OPENHOOK), "application/json; charset=utf-16"),
+        (415, raw(OPENHOOK), None),
+    ],
+)
+def test_what_is_refused_says_why(poster, status, body, content_type):
+    before = len(rows(poster))
+    answer = post(poster, body, content_type)
+
+    assert status == answer[0]
+    assert answer[1]["error"]
+    if b"\n" in body:
+        assert "line 2" in answer[1]["error"]
+    assert before == len(rows(poster))
+
+
+def test_who_does_not_know_the_token_is_not_heard(poster):
+    assert 401 == poster.post(raw(OPENHOOK), EVENTS, Authorization="Bearer x")[0]
+    assert 405 == poster.post(b"", EVENTS, method="GET")[0]
+    assert 404 == poster.post(raw(OPENHOOK), "/events/x")[0]
+    assert 413 == status_of(poster.raw(poster.head(f"Content-Length: {(16 << 20) + 1}", path=EVENTS) + b"\r\n\r\n"))
+
+
+# The same event through every way in
+
+
+def test_each_way_in_knows_what_came_through_the_others(poster):
+    """
+    The client with the daemon, the client without it, and the port.
+    """
+    home = poster.home
+    ways = {
+        "warm": lambda document: home.call("agent-hooks", given=raw(document)),
+        "cold": lambda document: home.call("agent-hooks", given=raw(document), env=home.cold_env),
+        "port": lambda document: (200 == post(poster, document)[0]) and SILENT,
+    }
+    before = asked(poster)
+    for first in ("cold", "port"):
+        document = fresh(ACTION)
+        answers = {name: ways[name](document) for name in (first, *ways)}
+        assert answers["warm"] == answers["cold"]
+        assert b'"deny"' in answers["warm"][1]
+        other = document | {"session_id": "other"}
+        for way in ways.values():
+            way(other)
+        assert 2 == sum((asked(poster) - before).values()), first
+        before = asked(poster)
+
+
+def test_it_is_known_after_the_daemon_was_killed(poster):
+    """
+    Whether its record was in the database by then or not.
+    """
+    home = poster.home
+    document, before = fresh(ACTION), sum(asked(poster).values())
+    post(poster, document)
+    assert home.kill()
+    assert eventually(lambda: not home.daemons(), _LONG)
+    shutil.rmtree(home.house / "doors")
+    cold = home.call("agent-hooks", given=raw(document), env=home.cold_env)
+    home.warm()
+    assert eventually(lambda: (home.status() or {}).get("http", {}).get("open"), _LONG)
+
+    assert b'"deny"' in cold[1]
+    assert (200, json.loads(cold[1])) == post(poster, document)
+    assert 1 == sum(asked(poster).values()) - before
+
+
+@pytest.mark.covers("OH-3")
+def test_streams_of_others_are_recorded_once(poster, show):
+    """
+    Sent live twice, through the port and through the client: right types, and hooks asked once each.
+    """
+    open_hook, agent_hooks = list(openhook_stream(COUNT)), list(agent_hooks_stream(COUNT))
+    before, first = set(rows(poster)), asked(poster)
+    body = b"\n".join(raw(document) for document, _ in open_hook + agent_hooks)
+    started = time.monotonic()
+    status, results = post(poster, body, LINES)
+    spent = time.monotonic() - started
+    assert (200, {"recorded": 2 * COUNT}) == (status, Counter(one["state"] for one in results))
+    calls = [(["openhook"], raw(document)) for document, _ in open_hook]
+    calls += [(["agent-hooks"], raw(document)) for document, _ in agent_hooks]
+    endings = poster.home.crowd(calls, at_once=8)
+    assert {0} == {code for code, _, _ in endings}
+    again = post(poster, body, LINES)[1]
+
+    assert {"duplicate"} == {one["state"] for one in again}
+    assert [one.get("answer") for one in results] == [one.get("answer") for one in again]
+    told = [json.loads(out) if out else None for _, out, _ in endings]
+    assert [one.get("answer") for one in results] == told
+    names = {one["event"] for one in results}
+    found = {name: kind for name, kind in set(rows(poster)) - before if name in names}
+    assert dict(zip([one["event"] for one in results], [kind for _, kind in open_hook + agent_hooks], strict=True)) == found
+    kinds = {"before_tool_execute", "session_end"}
+    expected = {one["event"] for one, (_, kind) in zip(results, open_hook + agent_hooks, strict=True) if kind in kinds}
+    assert eventually(lambda: expected == names & (asked(poster) - first).keys(), _LONG)
+    assert dict.fromkeys(expected, 1) == {name: count for name, count in (asked(poster) - first).items() if name in names}
+    show(f"{2 * COUNT} events, {len(expected)} of them with a hook, in {spent:.2f} s")
+
+
+def test_other_calls_are_answered_while_a_stream_is_worked_through(poster):
+    """
+    Nobody waits for a whole body.
+    """
+    body = b"\n".join(raw(fresh(CLOUD, id=f"long-{time.time_ns()}-{number}")) for number in range(400))
+    with poster.socket() as end:
+        end.sendall(poster.head(f"Content-Length: {len(body)}", path=EVENTS).replace(b"application/json", LINES.encode()) + b"\r\n\r\n" + body)
+        delays = []
+        for _ in range(5):
+            started = time.monotonic()
+            assert poster.home.status() is not None
+            delays.append(time.monotonic() - started)
+        assert poster.home.status()["under_way"] >= 1
+        head = end.recv(64)
+    assert 200 == status_of(head)
+    assert min(delays) < 0.1
