@@ -72,3 +72,13 @@ def test_a_prompt_is_a_person_s_unless_it_says_otherwise(more, actor):
     prompt = {key: value for key, value in PAYLOAD.items() if not key.startswith("tool")} | {"hook_event_name": "UserPromptSubmit", "prompt": "hi"}
 
     assert actor == decode(CLAUDE, prompt | more).actor.type
+
+
+@pytest.mark.covers("HIF-98")
+def test_a_task_of_cline_that_goes_on_is_a_session_that_was_resumed():
+    """
+    Two events of Cline are one of ours; what tells them apart is why the session starts.
+    """
+    tasks = [{"hookName": name, "taskId": "t", key: {"taskMetadata": {}}} for name, key in (("TaskStart", "taskStart"), ("TaskResume", "taskResume"))]
+
+    assert [("session_start", None), ("session_start", "resume")] == [(one.type, one.data.get("source")) for one in (decode(agents.load("cline"), task) for task in tasks)]
