@@ -59,6 +59,7 @@ def test_rendering_bears_anything(one, other, data, more):
         agent.config.parse(agent, json.loads(as_json(document)))
 
 
+@pytest.mark.covers("HIF-106")
 @given(one=hooks, data=hostile)
 def test_nothing_else_runs_than_what_the_manifest_says(one, data):
     """

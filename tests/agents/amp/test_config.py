@@ -167,6 +167,7 @@ def test_matchers_keep_their_meaning(matcher, fits, others, tmp_path):
     assert ["reject-and-continue"] * len(fits) + ["allow"] * len(others) == [result["action"] for result in told["results"]]
 
 
+@pytest.mark.covers("HIF-106")
 @needs_node
 def test_no_command_breaks_out_of_the_table(tmp_path):
     """

@@ -202,6 +202,7 @@ def test_the_script_ends_before_cline_would_go_on_without_it(tmp_path):
     assert ("tool_time=2" in short, "editor_time=1" in short) == (True, True)
 
 
+@pytest.mark.covers("HIF-106")
 @pytest.mark.parametrize("shell", SHELLS)
 def test_no_command_breaks_out_of_the_script(shell, tmp_path):
     """

@@ -269,6 +269,7 @@ def test_a_command_runs_where_and_with_what_its_handler_says(tmp_path):
     assert "yes\n" == (tmp_path / "later").read_text()  # the driver waits for it, the call did not
 
 
+@pytest.mark.covers("HIF-106")
 @needs_node
 def test_no_command_breaks_out_of_the_table(tmp_path):
     """
