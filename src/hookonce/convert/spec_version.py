@@ -16,6 +16,7 @@ from hookonce.model import Agent, Gap, Hook
 from hookonce.vocabulary.events import EVENTS
 from hookonce.vocabulary.tools import ARGUMENTS
 
+SPEC_CHOICES = (*(spec.partition("/")[2] for spec in SUPPORTED_SPECS), *SUPPORTED_SPECS)  # as a user may name them
 _HOOK_FIELDS = frozenset({"event", "matcher", "handler", "blocking", "degradation", "provider_data"})
 _HANDLER_FIELDS = frozenset({"type", "command", "platform", "cwd", "env", "timeout", "async"})
 # version → fields of a hook and of a handler

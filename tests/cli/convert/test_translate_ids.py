@@ -85,3 +85,18 @@ def test_line_ends_change_no_stable_id():
     ]
 
     assert ids[0] == ids[1] == ids[2]
+
+
+@pytest.mark.covers("OH-3", "OH-4")
+@pytest.mark.parametrize("name", ["openhook", "agent-hooks"])
+def test_two_calls_of_an_agent_are_two_events_in_every_format(tmp_path, name):
+    """
+    The same payload twice, in two processes: the record has two, under ids that are random and in order of time.
+    """
+    payload = PAYLOAD | {"hook_event_name": "UserPromptSubmit", "prompt": "yes"}
+    for _ in "ab":
+        assert 0 == run("on", "claude-code", "UserPromptSubmit", given=json.dumps(payload).encode(), HOME=str(tmp_path)).code
+
+    first, again = (ids_of(run("events", "--format", name, "--type", "before_prompt", HOME=str(tmp_path)), name) for _ in "ab")
+
+    assert (first, 2, {"7"}) == (again, len(set(first)), {text[14] for text in first})

@@ -143,6 +143,18 @@ def test_an_export_into_a_file_is_for_nobody_else(ten, tmp_path, capsysbinary):
     assert b"cannot write" in capsysbinary.readouterr().err
 
 
+def test_lines_of_one_event_are_told_from_events_that_were_there(home, tmp_path, capsys):
+    """A written file is an event of its own in OpenHook, and part of the call that wrote it here."""
+    payload = {"hook_event_name": "PostToolUse", "session_id": "s", "tool_name": "Write", "tool_input": {"file_path": "/a", "content": "b"}, "tool_response": {}}
+    documents = [document for _ in "ab" for document in translate(payload, "claude-code", "openhook")]
+    file = put(tmp_path / "written.jsonl", "".join(json.dumps(document) + "\n" for document in documents))
+
+    for notes in ("", "; 2 events there before"):
+        assert 0 == events("import", file)
+        kept = "0 events" if notes else "2 events"
+        assert f"{kept} kept, of 4 lines; 2 lines folded into the events that they belong to{notes}\n" == capsys.readouterr().out
+
+
 def test_what_was_exported_is_imported_once(ten, tmp_path, home, monkeypatch, capsysbinary):
     text = exported(capsysbinary)
     file = put(tmp_path / "all.jsonl", text)

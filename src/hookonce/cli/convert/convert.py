@@ -18,7 +18,7 @@ from hookonce.client.installation import UnusableInstallError, install_client
 from hookonce.configure.edit import jsonc, toml
 from hookonce.convert.conversion import Conversion, WrapperOptions, convert
 from hookonce.convert.losses import FAILURE_CAPABILITIES
-from hookonce.convert.spec_version import parse_spec
+from hookonce.convert.spec_version import SPEC_CHOICES, parse_spec
 from hookonce.errors import HookonceError, UsageError
 from hookonce.inspect.query_args import find_agent
 from hookonce.manifest.load import MANIFEST_SPEC, parse_document
@@ -47,7 +47,8 @@ def configure(parser: ArgumentParser) -> None:
     add("--output", metavar="FOLDER", help="write there, under the names that the agent knows")
     add_flag(parser, "--strict", "exit 3 when anything was lost")
     add_flag(parser, "--no-adapt", "write commands as they are, without a wrapper")
-    add("--spec", metavar="VERSION", help="of a manifest that is written: 1.0 or 0.1; default: 1.0")
+    spec_help = "of a manifest that is written: 1.0 or 0.1; default: 1.0"
+    add("--spec", choices=SPEC_CHOICES, metavar="VERSION", help=spec_help)
     add("--scope", choices=("user", "project"), default="project", help="whose hooks these are; default: project")
     add(
         "--on-block",

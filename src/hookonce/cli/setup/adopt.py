@@ -15,7 +15,7 @@ from hookonce.configure.changes import FileChange, render_diff
 from hookonce.configure.install import plan_install
 from hookonce.configure.locations import current_roots
 from hookonce.convert.losses import adoption_gaps
-from hookonce.convert.spec_version import parse_spec
+from hookonce.convert.spec_version import SPEC_CHOICES, parse_spec
 from hookonce.errors import HookonceError
 from hookonce.inspect.query_args import find_agent
 from hookonce.model import Agent
@@ -25,7 +25,8 @@ def configure(parser: ArgumentParser) -> None:
     """The options of `adopt`."""
     parser.epilog = "examples:\n  hookonce adopt claude-code --dry-run\n  hookonce adopt claude-code --scope project"
     config_changes.add_change_options(parser, requires_names=True)
-    parser.add_argument("--spec", metavar="VERSION", help="of a new manifest: 1.0 or 0.1; default: 1.0")
+    spec_help = "of a new manifest: 1.0 or 0.1; default: 1.0"
+    parser.add_argument("--spec", choices=SPEC_CHOICES, metavar="VERSION", help=spec_help)
 
 
 def run(options: Namespace) -> int:
