@@ -32,6 +32,13 @@ own; `hookonce agents` prints the same, `hookonce agents --event EVENT` compares
 COUNTED = """\
 *prevent*, *ask* and *rewrite* count the events at which an answer can do that; *crash* is what becomes of a tool call
 when its hook crashes."""
+OBSERVED = """\
+What an observer in `.openhook.json` hears of an agent through hookonce: *told* by the agent, *derived* by hookonce (see
+[hooks](hooks.md#events-that-no-agent-tells)), or *no*. Level 1 has `session.end`, level 2 the four lifecycle events and
+the transcript's path where it is known, level 3 the discovery file, which every project may have."""
+COMPACTED = """\
+`context_until_compaction` counts the tokens against the size at which the agent compacts its context, unless its
+settings say otherwise. Where that is not known there is no such event, and `hookonce show` says so."""
 SEVERAL = "Several answers in one cell belong to several native events; the agent's page tells which."
 MARKS = {"proven": "✓", "captured": "•", "documented": "°"}
 LEGEND = """\
@@ -73,11 +80,24 @@ def _overview(sheets: list[AgentSheet]) -> list[str]:
     ]
     lines += [*table(("agent", "name", *OVERVIEW_COLUMNS, "config", "payloads"), rows), "", COUNTED]
     lines += [f"A question mark: {UNSUPPORTED_NOTE}."] if any(one.config is None for one in sheets) else []
+    lines += ["", *_observed(sheets)]
     lines += ["", "## What a hook can do", "", SEVERAL, "", *_beside(sheets, _power), "## The words", "", WORDS, ""]
     lines += ["## Native names of canonical events", "", *_beside(sheets, _natives)]
     lines += ["## Native names of canonical tools", ""]
     rows = [(code(one.name), *[_tools(one, tool) for tool in ARGUMENTS]) for one in sheets]
     return [*lines, *table(("agent", *ARGUMENTS), rows), ""]
+
+
+def _observed(sheets: list[AgentSheet]) -> list[str]:
+    """What observers hear of each agent, with its OpenHook level, and when it compacts."""
+    kinds = list(sheets[0].openhook.events)
+    rows = [(code(one.name), str(one.openhook.level), *[one.openhook.events[kind] for kind in kinds]) for one in sheets]
+    lines = ["## OpenHook levels", "", OBSERVED, "", *table(("agent", "level", *map(code, kinds)), rows), ""]
+    known = [(code(one.name), one.compaction) for one in sheets if one.compaction.source is not None]
+    rows = [(name, found.rule, plain(f"{found.source}; {found.date}")) for name, found in known]
+    unknown = ", ".join(code(one.name) for one in sheets if one.compaction.source is None)
+    lines += ["## When the context is compacted", "", COMPACTED, ""]
+    return [*lines, *table(("agent", "compacts at", "source"), rows), "", f"Unknown: {unknown}.", ""]
 
 
 def _written(one: AgentSheet) -> tuple[str, str]:

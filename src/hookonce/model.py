@@ -325,6 +325,17 @@ class Config(Struct, frozen=True, kw_only=True):
     repairable: bool = False  # whether doctor and adopt change its files
 
 
+class CompactionRule(Struct, frozen=True, kw_only=True):
+    """When an agent compacts by default: at a share of the model's window, or earlier, a reserve before its end."""
+
+    share: float = 1.0
+    reserve: int = 0  # tokens
+    windows: Mapping[str, int] = {}  # windows that the agent itself assumes, by model; `*` for any other
+    max_window: int | None = None  # of models with a larger window it is not known
+    source: str  # where this is from
+    date: str  # the day on which that was read
+
+
 class Agent(Struct, frozen=True, kw_only=True):
     """One coding agent: its own column of every table, and only those functions that differ."""
 
@@ -364,6 +375,7 @@ class Agent(Struct, frozen=True, kw_only=True):
     ends: Literal["told", "sometimes"] = "told"  # whether a session's end is told at every end or only at some
     # folder in the home, suffix, and folders below what variables name
     transcripts: tuple[str, str, Mapping[str, str]] | None = None
+    compaction: CompactionRule | None = None  # None: nobody knows when it compacts
     config: Config | None = None  # None: its configuration cannot be converted yet
 
 

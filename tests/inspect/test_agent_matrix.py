@@ -1,5 +1,7 @@
 """What is known of an agent's hooks, on one sheet."""
 
+from collections import defaultdict
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,12 +9,13 @@ from jsonschema import Draft202012Validator
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from hookonce import agents
+from hookonce import agents, formats
 from hookonce.agents.certificates import CERTIFICATES
 from hookonce.formats.schema import load_schema
 from hookonce.inspect.agent_matrix import build_sheet, group_rows
-from hookonce.model import Point
+from hookonce.model import Point, Record
 from hookonce.vocabulary.decision_merge import CAPABILITIES
+from tests.dispatch.pipeline_cases import goldens
 
 NAMES = list(agents.AGENTS)
 ABLE = [name for name in NAMES if agents.load(name).config is not None]
@@ -33,6 +36,37 @@ def changed(name, **more):
     """An agent with other columns in its configuration."""
     agent = agents.load(name)
     return replace(agent, config=replace(agent.config, **more))
+
+
+UNSEEN = {"antigravity": {"session.start"}}  # documented, and in no payload that we have
+LEVELS = dict.fromkeys(NAMES, 3) | {"antigravity": 1}  # which tells no prompts
+DERIVED = {
+    "amp": {"session.end"},
+    "antigravity": {"session.end"},
+    "kiro": {"session.end"},
+    "vs-code-copilot": {"session.end"},
+    "windsurf": {"session.start", "session.end"},
+}
+
+
+@pytest.mark.covers("OH-17", "OH-43", "OH-44")
+def test_every_agent_reaches_its_openhook_level_through_hookonce():
+    """
+    What is said to be told is in a payload of the agent; what is derived is told by none.
+    """
+    told = defaultdict(set)
+    for agent, native, payload, _ in goldens():
+        event = agents.decode(agents.load(agent), payload, native)
+        told[agent] |= {document["type"] for document in formats.load("openhook").write(Record(event=event))}
+    reaches = {name: build_sheet(agents.load(name)).openhook for name in NAMES}
+
+    assert LEVELS == {name: reach.level for name, reach in reaches.items()}
+    for name, reach in reaches.items():
+        sources = {source: {kind for kind, found in reach.events.items() if found == source} for source in ("told", "derived", "no")}
+        assert DERIVED.get(name, set()) == sources["derived"], name
+        assert told[name] <= sources["told"], name
+        assert sources["told"] - told[name] <= {"file.write"} | UNSEEN.get(name, set()), name
+        assert sources["no"] == ({"prompt.submit"} if name == "antigravity" else set())
 
 
 @pytest.mark.parametrize("name", NAMES)

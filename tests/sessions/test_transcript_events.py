@@ -181,7 +181,7 @@ def test_how_full_the_context_is_follows_from_the_model(recorder):
     read(recorder, golden("claude-code", "tour"))
     told = [one.event.data for one in kept(type="context_until_compaction")]
 
-    assert [(110, 200_000)] == [(one["tokens_used"], one["tokens_limit"]) for one in told]
+    assert [(110, 167_000)] == [(one["tokens_used"], one["tokens_limit"]) for one in told]
 
 
 def test_late_lines_leave_a_session_that_has_ended_at_its_end(recorder):

@@ -8,9 +8,12 @@ from msgspec.structs import replace
 
 from hookonce.agents import canonical_event_of, config_events, point_of
 from hookonce.agents.certificates import CERTIFICATES, CertificateSummary
+from hookonce.agents.compaction import describe_rule
 from hookonce.base.jsontext import dump
+from hookonce.manifest.load import openhook_types_of
 from hookonce.model import Agent, Config, Json, Point
 from hookonce.vocabulary.decision_merge import CAPABILITIES
+from hookonce.vocabulary.events import FROM_OPENHOOK
 
 Proof = Literal["proven", "captured", "documented"]
 Power = Literal["prevents", "retries", "rewrites", "context", "observes"]
@@ -115,11 +118,26 @@ class AgentCertificate(Struct, frozen=True, kw_only=True):
     contradicted: list[str]
 
 
+class OpenHookReach(Struct, frozen=True, kw_only=True):
+    """The OpenHook level that an agent reaches through hookonce, and where each event is from; no means never."""
+
+    level: Literal[0, 1, 3]  # level 3 asks for a discovery file, which every project may have, and so is no step
+    events: dict[str, Literal["told", "derived", "no"]]
+
+
+class CompactionSheet(Struct, frozen=True, kw_only=True):
+    """When an agent compacts its context, and where that is from; `unknown` where nobody knows."""
+
+    rule: str
+    source: str | None
+    date: str | None
+
+
 class AgentSheet(Struct, frozen=True, kw_only=True):
     """One agent. `events` are the names in its payloads, `points` those of its configuration.
 
-    `proof` is the mark of its table; `certificate` is null for an agent that was never run. `config` is null for an
-    agent whose configuration cannot be converted yet.
+    `openhook` is what observers hear of it. `proof` is the mark of its table; `certificate` is null for an agent that
+    was never run. `config` is null for an agent whose configuration cannot be converted yet.
     """
 
     name: str
@@ -136,6 +154,8 @@ class AgentSheet(Struct, frozen=True, kw_only=True):
     writes_payloads: bool
     quirks: list[str]
     points: list[PointRow]
+    openhook: OpenHookReach
+    compaction: CompactionSheet
     config: AgentSetup | None
 
 
@@ -152,9 +172,34 @@ def build_sheet(
         "certificate": certificate,
         "writes_payloads": agent.encodes,
         "points": [row for row in rows if event in (None, row.canonical)],
+        "openhook": find_openhook_reach(agent),
+        "compaction": _build_compaction(agent),
         "config": None if agent.config is None else _build_setup(agent.config, rows),
     }
     return convert(fields | {name: getattr(agent, name) for name in _AGENT_FIELDS + _AGENT_TABLES}, AgentSheet)
+
+
+_BEGIN_TYPES = ("prompt.submit", "tool.start")  # by which a session begins that its agent does not tell of
+_LEVEL_2_TYPES = ("session.start", "prompt.submit", "tool.start", "tool.end")  # beside session.end, which is level 1
+
+
+def find_openhook_reach(agent: Agent) -> OpenHookReach:
+    """What an observer of `.openhook.json` hears of an agent: what it tells to entries of ours, and what we derive."""
+    types: dict[str, Literal["told", "derived", "no"]] = dict.fromkeys((*_LEVEL_2_TYPES, *FROM_OPENHOOK), "no")
+    for native in config_events(agent):
+        if point_of(agent, native).install != "never":
+            types |= dict.fromkeys(openhook_types_of(canonical_event_of(agent, native)), "told")
+    if any(types[name] == "told" for name in _BEGIN_TYPES):
+        types |= {name: "derived" for name in ("session.start", "session.end") if types[name] == "no"}
+    if types["session.end"] == "no":
+        return OpenHookReach(level=0, events=types)
+    return OpenHookReach(level=1 if any(types[name] == "no" for name in _LEVEL_2_TYPES) else 3, events=types)
+
+
+def _build_compaction(agent: Agent) -> CompactionSheet:
+    rule = agent.compaction
+    source, date = (None, None) if rule is None else (rule.source, rule.date)
+    return CompactionSheet(rule=describe_rule(rule), source=source, date=date)
 
 
 def build_rows(agent: Agent) -> list[PointRow]:

@@ -1,16 +1,22 @@
 """Session list in the order of the last event, and the timeline of one session step by step."""
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from sqlite3 import Connection
 
 from msgspec import Struct
 
+from hookonce.agents import AGENTS
+from hookonce.agents import load as load_agent
+from hookonce.agents.compaction import compaction_threshold
 from hookonce.base import times
+from hookonce.errors import HookonceError
 from hookonce.inspect.summary import record_subject
 from hookonce.model import Record, Usage
 from hookonce.sessions.derive.calls import is_refused, subagent_name
 from hookonce.sessions.derive.summary import FileStats, SessionCall, SubagentActivity, summarize_session
 from hookonce.store.query import RecordFilter, time_bound
+from hookonce.store.usage.prices import window_of
 from hookonce.store.usage.tokens import load_session_tokens
 from hookonce.vocabulary.events import EVENTS
 
@@ -97,6 +103,7 @@ class Timeline(Struct, frozen=True, kw_only=True):
     refused: int
     usage: Usage | None
     models: list[str]
+    compaction_limit: int | None
     files: dict[str, FileStats]
     subagents: dict[str, SubagentActivity]
     steps: list[TimelineStep]
@@ -122,10 +129,27 @@ def build_timeline(records: Iterable[Record]) -> Timeline:
         refused=sum(call.refused for call in calls.values()),
         usage=session.usage,
         models=list(session.models),
+        compaction_limit=_find_compaction_limit(all_records, session.agent),
         files=session.files,
         subagents=session.children,
         steps=[_timeline_step(record, calls.get(record.event.id), session.children) for record in first_records],
     )
+
+
+def _find_compaction_limit(records: list[Record], agent: str) -> int | None:
+    """The size at which the context is compacted, as it was told last or by the agent's table; None if unknown."""
+    events = (record.event for record in reversed(records) if record.event.type == "context_until_compaction")
+    event = next(events, None)
+    limit = event.data.get("tokens_limit") if event is not None else None
+    if type(limit) is int or agent not in AGENTS:
+        return limit if type(limit) is int else None
+    models = (
+        record.event.model for record in reversed(records) if record.event.model and record.event.subagent is None
+    )
+    model = next(models, None)
+    with suppress(HookonceError):  # prices that cannot be read are told by doctor
+        return compaction_threshold(load_agent(agent), model, window_of(model))
+    return None
 
 
 def _timeline_step(record: Record, call: SessionCall | None, children: dict[str, SubagentActivity]) -> TimelineStep:

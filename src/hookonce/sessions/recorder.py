@@ -7,15 +7,20 @@ before those is restored from the store's summaries. Derived events of live sess
 import sqlite3
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from sqlite3 import Connection
 from typing import Protocol
 
 from msgspec.structs import replace
 
+from hookonce.agents import AGENTS
+from hookonce.agents import load as load_agent
+from hookonce.agents.compaction import compaction_threshold
 from hookonce.base import settings, times
 from hookonce.errors import HookonceError
 from hookonce.model import Event, Record, Stored, Usage
 from hookonce.secrets import log
+from hookonce.sessions.derive.context_window import reported_window
 from hookonce.sessions.derive.state import SessionState, add_session_facts, complete_event, derive_events, rebuild_state
 from hookonce.sessions.derive.token_usage import Spending
 from hookonce.sessions.derive.turns import AgentPredicate, derive_end
@@ -193,8 +198,9 @@ class Recorder:
     def derive_entries(self, entry: StoreEntry) -> list[StoreEntry]:
         """Entries derived from a new entry."""
         record, key = entry.record, (entry.record.event.agent, entry.record.event.session)
-        window = _context_window(record)
-        state, records = derive_events(self._session_state(key), record, window, reports_start=self._reports_start)
+        state = self._session_state(key)
+        limit = _compaction_limit(record.event, state)
+        state, records = derive_events(state, record, limit, reports_start=self._reports_start)
         if _is_live(record.event, state):
             self._live_ids |= {derived_record.event.id for derived_record in records}
             if _is_transcript_only(record.event):
@@ -238,14 +244,15 @@ def _is_transcript_only(event: Event) -> bool:
     return is_ours and is_from_transcript(event) and event.data.get("repeat") is not True
 
 
-def _context_window(record: Stored) -> int | None:
-    """Context window of a record's model; unreadable prices are reported elsewhere."""
-    if record.event.type != "after_model":
+def _compaction_limit(event: Event, state: SessionState) -> int | None:
+    """Tokens at which the agent of an event compacts; unreadable prices, which have windows, are named elsewhere."""
+    window = reported_window(event) or state.context.window
+    if (window is None and event.type != "after_model") or event.agent not in AGENTS:
         return None
-    try:
-        return window_of(record.event.model)
-    except HookonceError:
-        return None
+    with suppress(HookonceError):
+        model = event.model or state.model
+        return compaction_threshold(load_agent(event.agent), model, window or window_of(model))
+    return None
 
 
 def _derived_entry(record: Record, level: Level) -> StoreEntry:

@@ -32,15 +32,18 @@ def test_after_each_call_of_the_model_it_is_told_how_full_the_context_is():
 
 def test_what_the_agent_counts_itself_is_better():
     """
-    Its own size, or share, and its own limit; never more than all of it.
+    Its own size, or share of its own window; never more than all of what is left until it compacts.
     """
     story = Story("qwen-code")
     share = story.tell("agent_stop", data={"context_usage": 0.25, "context_limit": 200})
+    later = story.tell("agent_stop", data={"context_usage": 0.5})
     size = story.tell("agent_stop", data={"context_tokens": 300, "context_limit": 200})
-    found = only(walk([share, size], limit=1000)[1], "context_until_compaction")
+    state, found = walk([share, later, size], limit=160)
+    names = ("tokens_used", "percentage_used", "tokens_remaining", "tokens_limit")
 
-    assert [(50, 25, 150), (300, 100, 0)] == [
-        tuple(event.data[name] for name in ("tokens_used", "percentage_used", "tokens_remaining")) for event in found
+    assert 200 == state.context.window
+    assert [(50, 31.2, 110, 160), (100, 62.5, 60, 160), (300, 100, 0, 160)] == [
+        tuple(event.data[name] for name in names) for event in only(found, "context_until_compaction")
     ]
 
 

@@ -9,7 +9,7 @@ from hookonce.agents._decode import tool_calls
 from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, mode_table, tool_names
 from hookonce.agents.claude_code.config import parse, render
 from hookonce.agents.claude_code.reply import read_reply, reply
-from hookonce.model import Agent, Config, Event, Facts, Object, Result
+from hookonce.model import Agent, CompactionRule, Config, Event, Facts, Object, Result
 from hookonce.vocabulary.events import CHANGES_BY_FILE_EVENT, FILE_EVENTS_BY_CHANGE
 
 _HUMAN_SOURCES = ("user", "sdk")  # other sources of a prompt are the agent's own: timers, polls, the system
@@ -151,6 +151,12 @@ AGENT = Agent(
     wrap=_wrap,
     reply=reply,
     read_reply=read_reply,
+    compaction=CompactionRule(
+        reserve=33_000,  # 20,000 for the summary and 13,000 beside it
+        max_window=200_000,  # a larger window may be set by its server, for each model
+        source="shipped code of 2.1.325 (autoCompactWindow)",
+        date="2026-11-16",
+    ),
     config=Config(
         repairable=True,
         files=_FILES,

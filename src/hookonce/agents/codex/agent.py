@@ -9,11 +9,17 @@ from hookonce.agents._decode import tool_calls
 from hookonce.agents._decode.claude_vocabulary import DETAILS, KEYS, key_sets, mode_table, name_table, pick
 from hookonce.agents.codex.config import EVENTS, parse, render, trust_entries
 from hookonce.agents.codex.reply import read_reply, reply
-from hookonce.model import Agent, Config, Event, Facts, Object, Result, Tool
+from hookonce.model import Agent, CompactionRule, Config, Event, Facts, Object, Result, Tool
 from hookonce.vocabulary.tools import WRITE_TOOLS
 
 # Codex writes this above the answer of a patch. The answer of a command is its bare output: nothing is read there.
 _PATCH_EXIT_PATTERN = re.compile(r"\AExit code: (\d{1,10})\nWall time: ")
+
+# Models in the catalogue of the program, which gives each a window of its own; of others it asks a server.
+_CATALOGUE_MODELS = (
+    *("gpt-6-astra", "gpt-6.1-sol", "gpt-6-sol", "gpt-6-luna", "gpt-5.6-sol", "gpt-5.6-terra", "gpt-5.6-luna"),
+    *("gpt-daybreak-blue-latest", "gpt-5.5", "codex-auto-review"),
+)
 
 # What each event carries, with the value that stands for what another agent's event does not know.
 _TURN_FIELDS: Object = {"turn_id": "", "transcript_path": None, "model": "", "permission_mode": "default"}
@@ -147,6 +153,13 @@ AGENT = Agent(
     wrap=_wrap,
     reply=reply,
     read_reply=read_reply,
+    compaction=CompactionRule(
+        share=0.9,
+        windows=dict.fromkeys(_CATALOGUE_MODELS, 272_000)
+        | {"gpt-6.1-terra": 500_000, "gpt-daybreak-red-latest": 372_000},
+        source="model catalogue in the shipped program of 0.166.0; auto_compact_token_limit of its published source",
+        date="2026-11-16",
+    ),
     config=Config(
         repairable=True,
         review=("~/.codex/config.toml", ("hooks", "state"), trust_entries),

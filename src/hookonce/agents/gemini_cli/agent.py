@@ -9,7 +9,7 @@ from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, key
 from hookonce.agents.gemini_cli.config import parse, render
 from hookonce.agents.gemini_cli.reply import read_reply, reply
 from hookonce.base.jsontext import as_dict, drop_none
-from hookonce.model import Agent, Config, Event, Facts, Object, Result, Tool, Usage
+from hookonce.model import Agent, CompactionRule, Config, Event, Facts, Object, Result, Tool, Usage
 
 _FENCE_OPEN, _FENCE_CLOSE = "<untrusted_context>\n", "\n</untrusted_context>"
 _SHELL_TRAILER_PATTERN = re.compile(
@@ -238,6 +238,12 @@ AGENT = Agent(
     wrap=_wrap,
     reply=reply,
     read_reply=read_reply,
+    compaction=CompactionRule(
+        share=0.5,
+        windows={"*": 1_048_576, "gemma-4-31b-it": 256_000, "gemma-4-26b-a4b-it": 256_000},
+        source="shipped code of 0.61.0 (model.compressionThreshold, tokenLimit); it looks when a turn begins",
+        date="2026-11-16",
+    ),
     config=Config(
         repairable=True,
         files=_FILES,

@@ -18,7 +18,7 @@ from hookonce.agents._decode.claude_vocabulary import (
 )
 from hookonce.agents.qwen_code.config import parse, render
 from hookonce.agents.qwen_code.reply import read_reply, reply
-from hookonce.model import Agent, Config, Event, Facts, Object, Result, Tool, Usage
+from hookonce.model import Agent, CompactionRule, Config, Event, Facts, Object, Result, Tool, Usage
 
 # How every finished command's report ends; a hint about long runs may follow a blank line.
 _REPORT_END_PATTERN = re.compile(
@@ -222,6 +222,12 @@ AGENT = Agent(
     wrap=_wrap,
     reply=reply,
     read_reply=read_reply,
+    compaction=CompactionRule(
+        share=0.85,
+        reserve=33_000,  # 20,000 for the summary and 13,000 beside it
+        source="shipped code of 0.24.4 (computeThresholds); in the lab between 160,000 and 170,000 of 200,000",
+        date="2026-11-16",
+    ),
     config=Config(
         repairable=True,
         files=_FILES,

@@ -77,9 +77,15 @@ def _summary_line(timeline: Timeline) -> str:
         f"{pluralize(timeline.calls, 'call')} ({timeline.failed} failed, {timeline.refused} refused)",
         ", ".join(timeline.models),
         describe_usage(timeline.usage),
+        _compaction_text(timeline),
         f"ended: {timeline.ended}" if timeline.ended else "no end is known",
     ]
     return escape_unprintable(" · ".join(part for part in parts if part))
+
+
+def _compaction_text(timeline: Timeline) -> str:
+    limit = timeline.compaction_limit
+    return "compacts at an unknown size" if limit is None else f"compacts at {limit:,} tokens"
 
 
 def _step_cells(step: TimelineStep) -> tuple[str, str, str]:

@@ -132,6 +132,20 @@ def config_rows(setup: AgentSetup) -> list[tuple[str, str]]:
     return rows
 
 
+def context_rows(sheet: AgentSheet) -> list[tuple[str, str]]:
+    """The OpenHook level that the agent reaches through hookonce, and when it compacts its context."""
+    reach, compaction = sheet.openhook, sheet.compaction
+    event_names = {
+        word: [name for name, source in reach.events.items() if source == word] for word in ("derived", "no")
+    }
+    notes = "; ".join(f"{word}: {', '.join(names)}" for word, names in event_names.items() if names)
+    source = "" if compaction.source is None else f" ({compaction.source}; checked {compaction.date})"
+    return [
+        ("OpenHook level", f"{reach.level} ({notes})" if notes else str(reach.level)),
+        ("compacts at", f"{compaction.rule}{source}"),
+    ]
+
+
 def ability_rows(setup: AgentSetup) -> list[tuple[str, str]]:
     """What an entry can say, and what the agent can do with it."""
     rows = []
@@ -235,6 +249,7 @@ def _print_agent(sheet: AgentSheet) -> None:
     else:
         for title, rows_of in (("hooks", config_rows), ("entries", ability_rows), ("failure", failure_rows)):
             _print_rows((title, ""), rows_of(sheet.config))
+    _print_rows(("observers and context", ""), context_rows(sheet))
     points = [(row.event, row.canonical, proof_mark(row), event_summary(row)) for row in sheet.points]
     _print_rows(("event", "canonical", "proof", "what an answer can do, and more"), points)
     _print_lines(install_notes(sheet.points))

@@ -1,4 +1,4 @@
-"""Context window usage after each model call, where the size at which an agent compacts is known; compactions."""
+"""Context usage after each model call, where the size at which the agent compacts is known; compactions."""
 
 from typing import Any
 
@@ -11,30 +11,40 @@ from hookonce.sessions.derive.derived_record import derive_record
 from hookonce.sessions.derive.token_usage import token_count
 
 _PERCENT = 100
-_LIMIT_FIELDS = ("context_limit", "context_window_size")
+_WINDOW_FIELDS = ("context_limit", "context_window_size")
 
 
 class ContextWindow(Struct, frozen=True, kw_only=True):
-    """The main agent's context: its last known size, and the reported compaction, before which it was another one."""
+    """The main agent's context: its last known size, and the reported compaction, before which it was another one.
 
+    `window` is the size of the model's window, if the agent has reported it.
+    """
+
+    window: int | None = None
     used_tokens: int | None = None
     begin_event: str | None = None
     end_event: str | None = None
     compacted_at: str | None = None
 
 
-def update_context(context: ContextWindow, record: Record, window: int | None) -> tuple[ContextWindow, list[Record]]:
-    """The context after a record, and derived records; `window` is the model's where the agent reports none."""
+def reported_window(event: Event) -> int | None:
+    """The window of the model, where the agent reports it."""
+    return next(filter(None, (_token_count_of(event.data.get(name)) for name in _WINDOW_FIELDS)), None)
+
+
+def update_context(context: ContextWindow, record: Record, limit: int | None) -> tuple[ContextWindow, list[Record]]:
+    """The context after a record, and derived records; `limit` is the size at which the agent compacts, if known."""
     event = record.event
     if event.subagent is not None:
         return context, []
+    context = replace(context, window=reported_window(event) or context.window)
     if event.type == "before_compact":
         return replace(context, begin_event=event.id, end_event=None, compacted_at=event.time), []
     if event.type == "after_compact":
         remaining_tokens = _token_count_of(event.data.get("tokens_after"))
-        return ContextWindow(used_tokens=remaining_tokens, end_event=event.id, compacted_at=event.time), []
-    agent_limit = next(filter(None, (_token_count_of(event.data.get(name)) for name in _LIMIT_FIELDS)), None)
-    used_tokens, limit = _context_tokens(event, agent_limit), agent_limit or window
+        times = {"end_event": event.id, "compacted_at": event.time}
+        return ContextWindow(window=context.window, used_tokens=remaining_tokens, **times), []
+    used_tokens = _context_tokens(event, context.window)
     if used_tokens is None or used_tokens == context.used_tokens:
         return context, []
     records = []
@@ -47,7 +57,7 @@ def update_context(context: ContextWindow, record: Record, window: int | None) -
         }
         records = [derive_record(event, "context_until_compaction", data, usage=None)]
     is_late = context.compacted_at is not None and (elapsed_ms(context.compacted_at, event.time) or 0) == 0
-    return replace(context if is_late else ContextWindow(), used_tokens=used_tokens), records
+    return replace(context if is_late else ContextWindow(window=context.window), used_tokens=used_tokens), records
 
 
 def complete_compaction(context: ContextWindow, event: Event) -> Event:
@@ -77,13 +87,13 @@ def complete_transcript_compaction(context: ContextWindow, event: Event) -> Even
     return event if context.begin_event is None else replace(event, caused_by=context.begin_event)
 
 
-def _context_tokens(event: Event, agent_limit: int | None) -> int | None:
+def _context_tokens(event: Event, window: int | None) -> int | None:
     """As the agent counts them, or what went through the model in its last call."""
     context_tokens, share = _token_count_of(event.data.get("context_tokens")), event.data.get("context_usage")
     if context_tokens is not None:
         return context_tokens
-    if type(share) is float and agent_limit and 0 <= share <= 1:
-        return round(share * agent_limit)
+    if type(share) is float and window and 0 <= share <= 1:
+        return round(share * window)
     return token_count(event.usage) if event.type == "after_model" else None
 
 

@@ -62,7 +62,7 @@ class SessionState(Struct, frozen=True, kw_only=True):
 def derive_events(
     state: SessionState, record: Record, limit: int | None = None, *, reports_start: AgentPredicate
 ) -> tuple[SessionState, list[Record]]:
-    """The state after a record, and the derived records; `limit` is the context window of its model."""
+    """The state after a record, and the derived records; `limit` is the size at which its agent compacts, if known."""
     event = record.event
     is_end = is_derived(event) and event.type in SESSION_ENDS  # which no other record reports
     if is_redundant(event) and not is_end:
