@@ -366,21 +366,31 @@ def test_a_decision_that_its_document_tells_is_no_answer_of_ours(home):
     document = ACTION | {"data": ACTION["data"] | {"decision": {"outcome": "deny", "reason": "theirs"}}, "risk": {"score": 95}}
 
     assert {SILENT} == {told(document, "agent-hooks") for _ in range(2)}
+    runtime_dir.remove_stale_files(doors=0, calls=0)
+    assert SILENT == told(document, "agent-hooks")
     (record,) = records()
     assert ("deny", "theirs", 95) == (record.decision.outcome, record.decision.reason, record.risk.score)
 
 
-def test_new_input_that_privacy_has_removed_is_refused(home):
+@pytest.mark.parametrize(
+    ("event", "data", "new", "expected"),
+    [
+        ("prompt:submit", {"prompt": "a plan"}, {"prompt": "a secret plan"}, {"prompt": "a secret plan"}),
+        ("tool:pre", {"tool_name": "note", "tool_input": {"text": "a plan"}}, {"text": "a secret plan"}, {"tool_name": "note", "tool_input": {"text": "a secret plan"}}),
+    ],
+)
+def test_new_input_that_privacy_has_removed_is_refused(home, event, data, new, expected):
     """
-    A rewritten call must not go on unchanged because its answer was forgotten.
+    A rewritten call must go on neither unchanged nor with a hash because its answer was forgotten.
     """
-    hooks(home, ("before_prompt", {"updated_input": {"prompt": "a secret plan"}}))
-    prompt = KERNEL | {"event": "prompt:submit", "data": {"prompt": "a plan"}}
-    first = json.loads(told(prompt, "amplifier").stdout)
+    hooks(home, ("before_prompt", {"updated_input": new}), ("before_tool_execute", {"updated_input": new}))
+    document = KERNEL | {"event": event, "data": data}
+    first = json.loads(told(document, "amplifier").stdout)
     runtime_dir.remove_stale_files(doors=0, calls=0)
 
-    assert {"action": "modify", "data": {"prompt": "a secret plan"}} == first
-    assert "deny" == json.loads(told(prompt, "amplifier").stdout)["action"]
+    assert {"action": "modify", "data": expected} == first
+    again = json.loads(told(document, "amplifier").stdout)
+    assert ("deny", None, True) == (again["action"], again.get("data"), "is not known any more" in again["reason"])
 
 
 def test_nothing_is_asked_or_kept_during_a_pause(home):
