@@ -58,6 +58,7 @@ bench: $(DEV)  ## measure speed on this machine
 	@$(BIN)/python benchmarks/modules.py
 	@$(BIN)/python benchmarks/functions.py
 	@$(BIN)/python benchmarks/install.py
+	@$(BIN)/python benchmarks/intake.py
 
 bench-large: $(DEV)  ## measure the record with ten million events (40 GB of disk, an hour or two; goes on when stopped)
 	@$(BIN)/python benchmarks/store.py --rows 10000000

@@ -189,18 +189,20 @@ def test_a_session_of_yesterday_that_is_played_again_has_not_rested(harness):
 
 def test_sessions_that_were_open_before_end_when_they_have_rested(harness):
     """
-    Those that have ended, and those of others, are left alone.
+    Also those of a tool that sends its own events; those that have ended, and imported ones, are left alone.
     """
     turn(harness, None, session="open")
     turn(harness, None, session="ended")
     harness.tell("session_end", session="ended", data={"reason": "other"})
-    turn(harness, None, session="foreign", origin=Origin(format="openhook", id="1"))
+    turn(harness, None, session="live", origin=Origin(format="openhook", id="1"))
+    turn(harness, None, session="foreign", origin=Origin(format="openhook", id="1", via=["import"]))
     harness.close()
     harness.begin()
     harness.wait(HALF_AN_HOUR)
-    found = {name: harness.ends(name) for name in ("open", "ended", "foreign")}
+    found = {name: harness.ends(name) for name in ("open", "live", "ended", "foreign")}
+    rested = [("session_end", "idle_timeout")]
 
-    assert {"open": [("session_end", "idle_timeout")], "ended": [("session_end", "other")], "foreign": []} == found
+    assert {"open": rested, "live": rested, "ended": [("session_end", "other")], "foreign": []} == found
 
 
 def test_nothing_is_kept_where_nothing_is_recorded(harness, agent, monkeypatch):

@@ -41,7 +41,7 @@ from hookonce.model import Actor, Agent, Event, Gap, HookRun, Object, Record, Re
 from hookonce.secrets import log
 from hookonce.sessions.stored_records import note_session_log, redact_record
 from hookonce.store.spool import files
-from hookonce.vocabulary.events import CALLER_CWD, HOOK_DEPTH
+from hookonce.vocabulary.events import CALLER_CWD, HOOK_DEPTH, is_document
 
 _ERROR_EVENT = "error_occurred"
 _CONTENT_FIELDS = ("tool", "prompt", "model", "usage", "origin", "native")
@@ -260,7 +260,8 @@ def _await_claimant(request: CallRequest, call: IncomingCall) -> Task[Reply]:
 
 def _record_response(call_id: str, response: CallResponse, call: IncomingCall) -> None:
     call_context = call.context
-    if response.record.event.id != call_id and settings.load().record:
+    may_be_noted = not (is_document(response.record.event) and call_context.runs_hooks)
+    if response.record.event.id != call_id and may_be_noted and settings.load().record:
         call_context.spool.forget(call_id)  # it came through another entry first: one record stays, under its id
     for record in (response.record, *hook_error_records(response.record)):
         append_record(record, call_context)

@@ -24,10 +24,11 @@ from hookonce.base.jsontext import dump
 from hookonce.daemon.http.connection import HttpError, RequestHead
 from hookonce.daemon.http.folders import ENV_ALLOWLIST, nearest_folder
 from hookonce.daemon.socket_call import DaemonServices
-from hookonce.dispatch import dedup, dispatcher, fail_mode, intake, live_formats
+from hookonce.dispatch import dedup, dispatcher, fail_mode, intake, live_formats, pause
 from hookonce.dispatch.context import CallContext
 from hookonce.dispatch.dispatcher import IncomingCall
 from hookonce.dispatch.identification import identify
+from hookonce.dispatch.manifest_stamps import manifest_stamps
 from hookonce.handlers.operation import Task
 from hookonce.model import Object, Record, Reply
 
@@ -93,6 +94,7 @@ class EventIntake:
     def __init__(self, services: DaemonServices) -> None:
         """Nothing was counted yet."""
         self._services = services
+        self._context: CallContext | None = None  # of the events of one slice
         self.counts = dict.fromkeys(("recorded", "duplicate", "conflict", "refused"), 0)
 
     def answer_request(self, head: RequestHead, body: bytes) -> Task[IntakeResponse]:
@@ -104,6 +106,7 @@ class EventIntake:
 
     def _answer_body(self, head: RequestHead, body: bytes) -> Task[IntakeResponse]:
         shape, form_name = find_shape(head)
+        self._context = None
         if body == dispatcher.TRIAL_PAYLOAD:
             return IntakeResponse(200, b"{}")
         body = body.removeprefix(_BOM)
@@ -151,7 +154,7 @@ class EventIntake:
             if monotonic() > slice_end:
                 self._services.last_call_at = monotonic()  # the daemon is not idle
                 yield _PAUSE_S
-                slice_end = monotonic() + _SLICE_S
+                self._context, slice_end = None, monotonic() + _SLICE_S
         return results
 
     def _answer_event(self, raw: bytes, form_name: str | None, line: int | None) -> Task[EventResult]:
@@ -164,7 +167,7 @@ class EventIntake:
 
     def _ask_hooks(self, document: Object, name: str, raw: bytes) -> Task[EventResult]:
         records: list[Record] = []
-        call_context = _call_context(self._services, records.append)
+        call_context = self._make_context(records.append)
         incoming = dispatcher.receive_call([name], raw, call_context, call_id := ids.new_id(), monotonic())
         event_id = _document_id(document)
         if incoming.silent_agent is not None:
@@ -185,6 +188,30 @@ class EventIntake:
         state: Literal["recorded", "conflict"] = "conflict" if is_conflict else "recorded"
         return EventResult(id=event_id, state=state, event=records[0].event.id, answer=answer)
 
+    def _make_context(self, on_record: Callable[[Record], object]) -> CallContext:
+        """The context of one event; what is the same for all of a slice is looked at once."""
+        services = self._services
+        if self._context is None:
+            self._context = CallContext(
+                environment={key: os.environ[key] for key in ENV_ALLOWLIST if key in os.environ},
+                cwd=os.sep,
+                spool=services.journal,
+                dedup_store=services.dedup_cache,
+                claim=lambda _: True,  # nobody else knows the id of this call
+                handler_registry=services.handler_registry,
+                shared_stamps=manifest_stamps(None),
+                is_paused=pause.is_paused(),
+                find_event=services.store_writer.find_event,
+                add_duration=services.call_timer.add_duration,
+                complete_end=services.complete_end,
+            )
+
+        def handle_record(record: Record) -> None:
+            on_record(record)
+            services.denied_files.watch_record(record)
+
+        return replace(self._context, on_record=handle_record)
+
     def _run_call(self, incoming: IncomingCall, call_id: str) -> Task[Reply]:
         """Run a call; other processes are told of it before its first hook begins."""
         task, value, has_waited = dispatcher.answer_incoming(incoming), None, False
@@ -202,25 +229,6 @@ class EventIntake:
             task.close()
             if has_waited:
                 dedup.remove_claim(call_id)
-
-
-def _call_context(services: DaemonServices, on_record: Callable[[Record], object]) -> CallContext:
-    def handle_record(record: Record) -> None:
-        on_record(record)
-        services.denied_files.watch_record(record)
-
-    return CallContext(
-        environment={key: os.environ[key] for key in ENV_ALLOWLIST if key in os.environ},
-        cwd=os.sep,
-        spool=services.journal,
-        dedup_store=services.dedup_cache,
-        on_record=handle_record,
-        claim=lambda _: True,  # nobody else knows the id of this call
-        handler_registry=services.handler_registry,
-        find_event=services.store_writer.find_event,
-        add_duration=services.call_timer.add_duration,
-        complete_end=services.complete_end,
-    )
 
 
 def _identify_document(raw: bytes, form_name: str | None, first_line: int) -> tuple[Object, str]:

@@ -33,21 +33,17 @@ class SpoolIndex:
 
     def find_record(self, event_id: str, own_journal: Path | None = None) -> Stored | None:
         """The last record of an event in the spool; `own_journal` is left out, for its writer knows it."""
-        if (record := files.load_last_record(event_id)) is not None:
-            return record
-        for path in self._list_journals():
-            if path != own_journal and (record := files.find_in_journal(path, event_id)) is not None:
-                return record
-        return None
-
-    def _list_journals(self) -> list[Path]:
-        folder = files.spool_dir()
+        folder, own_name = files.spool_dir(), None if own_journal is None else own_journal.name
         try:
-            names = [name for name in os.listdir(folder) if name.endswith(".jsonl")]  # noqa: PTH208  as texts
+            names = [name for name in os.listdir(folder) if name.endswith(".jsonl") and name != own_name]  # noqa: PTH208
         except OSError:
-            return []
+            return None
+        if f"{event_id}.jsonl" in names and (record := files.load_last_record(event_id)) is not None:
+            return record
         self._is_journal = {name: self._is_journal.get(name) or _is_journal(folder / name) for name in names}
-        return [folder / name for name in names if self._is_journal[name]]
+        journals = (folder / name for name in names if self._is_journal[name])
+        records = (files.find_in_journal(journal, event_id) for journal in journals)
+        return next((record for record in records if record is not None), None)
 
 
 def _is_journal(path: Path) -> bool:
