@@ -284,8 +284,7 @@ class Point(Struct, frozen=True, kw_only=True):
     hard_timeout_s: int | float | None = None  # when the agent goes on, whatever an entry's timeout says
 
 
-# the marks of a reviewed file: its path and document, and which of its commands are meant
-Review = Callable[[str, Object, Callable[[str], bool]], dict[str, Object]]
+Review = Callable[[str, Object, Callable[[str], bool]], dict[str, Object]]  # marks: path, document, which commands
 Wording = Callable[["Hook", str], str | None]  # the command that stands for a hook at a native event
 
 
@@ -293,14 +292,12 @@ class Config(Struct, frozen=True, kw_only=True):
     """How an agent is configured with hooks: where, in what shape, and what an answer can do there."""
 
     files: Mapping[str, str]  # the file that we write, by scope
-    # hooks as the agent's document, with what it cannot say
+    # hooks as the agent's document and back, with what cannot be said
     render: "Callable[[Agent, list[tuple[int, Hook]], Wording], tuple[Object, list[Gap]]]"
-    # the agent's document as hooks, with what we cannot say
     parse: "Callable[[Agent, Object], tuple[list[Hook], list[Gap]]]"
     points: Mapping[str, Point]  # lifecycle points by configured name; others can only be observed
     events: Mapping[str, str] = {}  # canonical events by configured name, where payloads use others
-    # files that hide those of `files` if they exist; they hold the event map bare
-    override_files: Mapping[str, str] = {}
+    override_files: Mapping[str, str] = {}  # files that hide those of `files`; they hold the event map bare
     language: Literal["json", "toml", "code"] = "json"  # `code`: the document is `{"files": {name: text}}`
     reads: Mapping[str, tuple[str, ...]] = {}  # further files, or globs, in which the agent finds hooks
     programs: tuple[str, ...] = ()  # names of its program on the path
@@ -320,8 +317,7 @@ class Config(Struct, frozen=True, kw_only=True):
     silence: str = ""  # what a hook without an opinion prints
     switches: tuple[tuple[str, tuple[str, ...], Json], ...] = ()  # settings that turn hooks off: file, keys, value
     trust: str | None = None  # what its user has to do before hooks run
-    # where it keeps which hooks were reviewed: file, keys, marks
-    review: tuple[str, tuple[str, ...], Review] | None = None
+    review: tuple[str, tuple[str, ...], Review] | None = None  # where it keeps which were reviewed: file, keys, marks
     repairable: bool = False  # whether doctor and adopt change its files
 
 
