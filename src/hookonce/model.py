@@ -292,9 +292,9 @@ class Config(Struct, frozen=True, kw_only=True):
     """How an agent is configured with hooks: where, in what shape, and what an answer can do there."""
 
     files: Mapping[str, str]  # the file that we write, by scope
-    # hooks as the agent's document and back, with what cannot be said
+    # hooks as the agent's document, with what it cannot say
     render: "Callable[[Agent, list[tuple[int, Hook]], Wording], tuple[Object, list[Gap]]]"
-    parse: "Callable[[Agent, Object], tuple[list[Hook], list[Gap]]]"
+    parse: "Callable[[Agent, Object], tuple[list[Hook], list[Gap]]]"  # the document as hooks, with what we cannot say
     points: Mapping[str, Point]  # lifecycle points by configured name; others can only be observed
     events: Mapping[str, str] = {}  # canonical events by configured name, where payloads use others
     override_files: Mapping[str, str] = {}  # files that hide those of `files`; they hold the event map bare
