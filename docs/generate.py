@@ -31,6 +31,7 @@ from hookonce.dispatch.identification import Identification
 from hookonce.inspect.agent_matrix import AgentSheet
 from hookonce.inspect.sessions import SessionRow, Timeline
 from hookonce.inspect.stats import CostReport, Stats
+from hookonce.inspect.turns import Turn
 from hookonce.lab.latency import BenchReport
 from hookonce.lab.prove.certificate import Certificate
 from hookonce.manifest.schema import build_schema as manifest_schema
@@ -53,6 +54,7 @@ SHAPES = {
     "prove": Certificate,
     "sessions": SessionRow,
     "show": Timeline,
+    "turns": Turn,
     "stats": Stats,
     "cost": CostReport,
 }

@@ -86,3 +86,25 @@ def test_the_same_as_one_object(home):
 
 def test_a_session_that_nobody_knows_is_an_error(home):
     assert (1, "", "hookonce: no session begins with 'x'; hookonce sessions lists them\n") == run("show", "x", HOME=str(home))
+
+
+def test_turns_are_told_as_objects_and_as_a_table(home):
+    """
+    What came before the first prompt is turn 0; sums are the session's.
+    """
+    ran = run("show", FIRST, "--turns", "--json", HOME=str(home))
+    before, turn = ran.documents()
+
+    assert (0, "", []) == (ran.code, ran.err, problems("turns", before) + problems("turns", turn))
+    assert (0, 1, "next_prompt") == (before["number"], before["events"], before["end"])
+    assert (1, "make it so", "response", 8, 3, 1, 1) == tuple(turn[name] for name in ("number", "prompt", "end", "events", "calls", "failures", "refusals"))
+    assert {"c1": False, "c3": True} == {f"c{index + 1}": one["ok"] for index, one in enumerate(turn["actions"]) if "ok" in one}
+    assert ("/w/src/a.py", 1_100_000, 2_250_000) == (*turn["files"], turn["usage"]["total_tokens"], turn["cost_micros"])
+    lines = run("show", FIRST[:8], "--turns", HOME=str(home)).out.splitlines()
+    assert ["turn", "0", "1"] == [line.split()[0] for line in lines]
+    assert ("make it so", True) == (lines[2][-10:], "3 (1 failed, 1 refused)" in lines[2])
+
+
+def test_a_session_without_turns_has_turn_0_alone(home):
+    (only,) = run("show", SECOND, "--turns", "--json", HOME=str(home)).documents()
+    assert (0, None, 2, "response") == (only["number"], only["prompt"], only["events"], only["end"])

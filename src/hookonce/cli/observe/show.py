@@ -1,26 +1,32 @@
 """hookonce show: timeline of one session."""
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Iterable
 
 from hookonce.base.terminal_text import escape_unprintable
 from hookonce.cli._ui import filters
 from hookonce.cli._ui.arguments import add_flag, format_duration, format_time
-from hookonce.cli._ui.messages import pluralize, print_result, warn
+from hookonce.cli._ui.messages import pluralize, print_json, print_result, warn
 from hookonce.cli._ui.tables import StreamingTable
 from hookonce.errors import HookonceError
 from hookonce.inspect import query_args
 from hookonce.inspect.sessions import Timeline, TimelineStep, build_timeline, describe_step, elapsed_seconds
 from hookonce.inspect.store_access import open_store
 from hookonce.inspect.summary import describe_usage
+from hookonce.inspect.turns import Turn, query_turns
+from hookonce.model import Digest
 from hookonce.sessions.derive.summary import SessionCall
+from hookonce.sessions.derive.token_usage import token_count
 from hookonce.store.query import RecordFilter, find_records, resolve_session, session_agent
 
 _EXAMPLES = """examples:
   hookonce show 01a1dde4
   hookonce show 01a1dde4 --json
+  hookonce show 01a1dde4 --turns
   hookonce show 01a1dde4 --agent codex"""
 _DATE_CHARS = 11  # characters of a time, before those that change within a day
 _MS_PER_S = 1000
+_MICROS = 1_000_000
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -28,7 +34,8 @@ def configure(parser: ArgumentParser) -> None:
     parser.epilog = _EXAMPLES
     parser.add_argument("session", metavar="SESSION", help="the beginning of its name is enough")
     filters.add_filter_options(parser, "agent")
-    add_flag(parser, "--json", "one JSON object")
+    add_flag(parser, "--turns", "prompt by prompt: what each came to, and how it ended")
+    add_flag(parser, "--json", "one JSON object; with --turns one for each turn")
 
 
 def run(options: Namespace) -> None:
@@ -37,10 +44,47 @@ def run(options: Namespace) -> None:
         agent = query_args.agent_filter(options.agent, connection)
         name = resolve_session(connection, options.session, agent)
         query = RecordFilter(agent=agent or session_agent(connection, name), session=name)
+        if options.turns:
+            _print_turns(query_turns(connection, query.agent, name), name, is_json=options.json)
+            return
         timeline = build_timeline(find_records(connection, query))
     if not timeline.steps:
         raise HookonceError(f"nothing of the session {name} is kept any more")
     print_result(options, timeline, _print_timeline)
+
+
+def _print_turns(turns: Iterable[Turn], name: str, *, is_json: bool) -> None:
+    lines = StreamingTable("turn", "time (UTC)", "took", "calls", "files", "tokens", "cost", "ended by", "prompt")
+    is_empty = True
+    for turn in turns:
+        is_empty = False
+        if is_json:
+            print_json(turn)
+        else:
+            lines.add_row(*_turn_cells(turn), is_alarm=bool(turn.refusals))
+    lines.flush()
+    if is_empty:
+        raise HookonceError(f"nothing of the session {name} is kept any more")
+
+
+def _turn_cells(turn: Turn) -> tuple[str, ...]:
+    calls = [f"{turn.failures} failed"] if turn.failures else []
+    calls += [f"{turn.refusals} refused"] if turn.refusals else []
+    prompt = turn.prompt
+    text = f"{prompt.length} characters" if isinstance(prompt, Digest) else prompt or ""
+    return (
+        str(turn.number),
+        format_time(turn.first),
+        format_duration(None if turn.duration_ms is None else turn.duration_ms / _MS_PER_S),
+        f"{turn.calls} ({', '.join(calls)})" if calls else str(turn.calls),
+        str(len(turn.files)),
+        "" if (count := token_count(turn.usage)) is None else f"{count:,}",
+        ""
+        if turn.cost_micros is None
+        else f"${turn.cost_micros / _MICROS:.4f}{'+' if turn.models_without_price else ''}",
+        turn.end.replace("_", " "),
+        text,
+    )
 
 
 def _print_timeline(timeline: Timeline) -> None:

@@ -27,16 +27,21 @@ class FileStats(Struct, frozen=True, kw_only=True):
 
 def update_files(files: dict[str, FileStats], event: Event) -> dict[str, FileStats]:
     """The files after an event: those that a finished call has written, or that a watcher has seen change."""
-    changes = [event] if event.type in calls.FILE_CHANGE_EVENTS else build_file_events(event)
+    changes = list_file_changes(event)
     for change in changes:
         path = change.data.get("path")
         if type(path) is str and (path in files or len(files) < MAX_FILES):
             old = files.get(path, FileStats())
-            files = files | {path: _count_write(old, event, change, is_only_file=len(changes) == 1)}
+            files = files | {path: count_write(old, event, change, is_only_file=len(changes) == 1)}
     return files
 
 
-def _count_write(file: FileStats, event: Event, change: Event, *, is_only_file: bool) -> FileStats:
+def list_file_changes(event: Event) -> list[Event]:
+    """One event per file that an event says was changed."""
+    return [event] if event.type in calls.FILE_CHANGE_EVENTS else build_file_events(event)
+
+
+def count_write(file: FileStats, event: Event, change: Event, *, is_only_file: bool) -> FileStats:
     """An edit replaces one text by another; of other writes only what was written is known."""
     first, last = change.data.get("start_line"), change.data.get("end_line")
     added_lines = last - first + 1 if type(first) is int and type(last) is int and last >= first else 0
@@ -109,8 +114,8 @@ def update_session(session: SessionAggregate, record: Record) -> tuple[SessionAg
     if is_redundant(event) and not (is_derived(event) and event.type in SESSION_ENDS):
         return session, []
     open_calls, change = calls.update_calls(session.open_calls, record)
-    finished_calls = _list_finished(event, change)
-    is_call = change.new_call is not None or _is_orphan_outcome(event, change)
+    finished_calls = list_finished(event, change)
+    is_call = change.new_call is not None or is_orphan_outcome(event, change)
     session = replace(
         session,
         agent=session.agent or event.agent,
@@ -168,18 +173,19 @@ def _update_children(session: SessionAggregate, event: Event) -> dict[str, Subag
     return session.children | {name: child}
 
 
-def _list_finished(event: Event, change: CallChange) -> list[SessionCall]:
+def list_finished(event: Event, change: CallChange) -> list[SessionCall]:
+    """The calls that an event ends, or shows to be lost or refused."""
     finished_calls = [_unfinished_call(call) for call in change.lost_calls]
     if change.new_call is not None and change.new_call.is_refused:
         finished_calls.append(_unfinished_call(change.new_call))
     if change.ended_call is not None:
         finished_calls.append(_finished_call(change.ended_call, event, is_guess=change.is_guess))
-    elif _is_orphan_outcome(event, change):
+    elif is_orphan_outcome(event, change):
         finished_calls.append(_finished_call(calls.build_open_call(Record(event=event)), event, is_guess=False))
     return finished_calls
 
 
-def _is_orphan_outcome(event: Event, change: CallChange) -> bool:
+def is_orphan_outcome(event: Event, change: CallChange) -> bool:
     """Whether an outcome is all that was ever told of its call."""
     return event.type in TOOL_END_EVENTS and event.tool is not None and change.ended_call is None
 

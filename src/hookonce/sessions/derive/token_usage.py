@@ -25,15 +25,15 @@ def update_spending(spending: Spending, event: Event) -> Spending:
         return spending
     if source != MODEL:
         return _add_usage(spending, source, event.usage)
-    new_spending = replace(spending, partial_usage=_max_usage(spending.partial_usage, event.usage))
+    new_spending = replace(spending, partial_usage=max_usage(spending.partial_usage, event.usage))
     return _close_partial(new_spending) if event.data.get("finish_reason") else new_spending
 
 
-def total_usage(spending: Spending) -> Usage | None:
-    """The usage of the session as far as reported; None if nothing was."""
+def total_usage(spending: Spending, sources: frozenset[str] | None = None) -> Usage | None:
+    """The usage as far as reported, None if nothing was; of a part of a session, `sources` count in all of it."""
     sums = _close_partial(spending).sums
     usage_sum = None
-    for source in counting_sources(sums):
+    for source in counting_sources(sums) if sources is None else sources & sums.keys():
         usage_sum = sums[source] if usage_sum is None else _sum_usage(usage_sum, sums[source])
     return usage_sum
 
@@ -72,7 +72,7 @@ def _sum_counts(first: int | None, second: int | None) -> int | None:
     return first if second is None else second if first is None else first + second
 
 
-def _max_usage(first: Usage | None, second: Usage) -> Usage:
+def max_usage(first: Usage | None, second: Usage) -> Usage:
     """Pieces of a streaming answer report running totals."""
     if first is None:
         return second
