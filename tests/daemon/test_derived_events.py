@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 from time import sleep, time
 
@@ -129,6 +130,13 @@ class Listening(SessionHarness):
             asked = {"prompt": "go on", "source": "startup", "reason": "other"}
             self.call([agent, name, "--via", f"{agent}/user"], json.dumps(known | asked | more).encode())
 
+    def cold(self, *names):
+        """The same of Claude Code, answered by a process for one call."""
+        for name in names:
+            known = {"session_id": "s", "transcript_path": "/t.jsonl", "cwd": str(self.project), "hook_event_name": name}
+            raw = json.dumps(known | {"prompt": "go on", "reason": "other"}).encode()
+            dispatcher.answer_call(["claude-code", name, "--via", "claude-code/user"], raw, {})
+
     def records(self, kind, agent=None):
         found = [record for record in overlay.latest_records() if record.event.type == kind]
         return [record for record in found if agent is None or record.event.agent == agent]
@@ -208,6 +216,23 @@ def test_an_end_that_its_agent_tells_after_a_derived_one_is_not_told_again(daemo
 
     assert (True, True, True) == (first, second, daemon.hears(2))
     assert ["repeat"] == [gap.capability for gap in daemon.records("session_end")[1].gaps if gap.capability]
+
+
+def test_a_process_that_answers_without_the_daemon_tells_an_end_once(daemon, monkeypatch):
+    """
+    It looks into the store and the spool: an end that was derived is not told again, one after more work is.
+    """
+    monkeypatch.chdir(daemon.project)
+    daemon.observe("session.end")
+    daemon.say("claude-code", "SessionStart", "UserPromptSubmit")
+    daemon.wait(HALF_AN_HOUR)
+    first = daemon.hears(1)
+    daemon.cold("SessionEnd")
+    second = daemon.hears(1)
+    shutil.rmtree(find_runtime_dir() / "doors", ignore_errors=True)  # as if it came an hour later
+    daemon.cold("UserPromptSubmit", "SessionEnd")
+
+    assert (True, True, True) == (first, second, daemon.hears(2))
 
 
 @pytest.mark.covers("OH-27")

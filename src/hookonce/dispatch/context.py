@@ -69,8 +69,24 @@ class CallContext(Struct, frozen=True, kw_only=True):
 def oneshot_context(environment: Mapping[str, str], *, runs_hooks: bool = True) -> CallContext:
     """Context of a one-shot process, which the caller has started itself."""
     return CallContext(
-        environment=environment, cwd=_current_dir(), spool=files, dedup_store=dedup.disk_store, runs_hooks=runs_hooks
+        environment=environment,
+        cwd=_current_dir(),
+        spool=files,
+        dedup_store=dedup.disk_store,
+        runs_hooks=runs_hooks,
+        complete_end=_complete_end,
     )
+
+
+def _complete_end(event: Event) -> Event:
+    """A session's end completed by the store; where that cannot be read, hooks hear what the agent has told."""
+    from hookonce.sessions import recorder  # few calls end a session
+
+    try:
+        return recorder.complete_end_from_store(event)
+    except recorder.STORE_ERRORS as problem:
+        log.write(f"on {event.agent}: nobody knows what the session came to: {log.safe_message(problem)}")
+        return event
 
 
 def _current_dir() -> str:

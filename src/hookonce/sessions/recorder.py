@@ -7,13 +7,13 @@ before those is restored from the store's summaries. Derived events of live sess
 import sqlite3
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from sqlite3 import Connection
 from typing import Protocol
 
 from msgspec.structs import replace
 
-from hookonce.agents import AGENTS
+from hookonce.agents import AGENTS, reports_session_start
 from hookonce.agents import load as load_agent
 from hookonce.agents.compaction import compaction_threshold
 from hookonce.base import settings, times
@@ -26,9 +26,11 @@ from hookonce.sessions.derive.token_usage import Spending
 from hookonce.sessions.derive.turns import AgentPredicate, derive_end
 from hookonce.sessions.stored_records import append_session_logs
 from hookonce.store import hook_queue
+from hookonce.store.database import database_file, open_reader
 from hookonce.store.entry import StoreEntry, build_entry
 from hookonce.store.privacy.redact import Level
 from hookonce.store.query import RecordFilter, find_records
+from hookonce.store.spool.files import load_records
 from hookonce.store.spool.ingest import IngestResult, ingest_spool
 from hookonce.store.usage.prices import window_of
 from hookonce.store.usage.tokens import TOKEN_COLUMNS, TokenCounts, usage_by_source
@@ -50,6 +52,24 @@ def restore_long_session(connection: Connection, agent: str, session: str, state
     counts = usage_by_source(connection, agent, session)
     sums = {source: _usage_of_source(source, numbers) for source, numbers in counts.items()}
     return replace(state, turns=turns, spending=Spending(sums=sums))
+
+
+def complete_end_from_store(event: Event) -> Event:
+    """A session's end completed by the store and the spool, for a process that has followed no session."""
+    if event.session is None or not settings.load().record or not database_file().exists():
+        return event
+    with closing(open_reader()) as connection:
+        query = RecordFilter(agent=event.agent, session=event.session, last=_MAX_REPLAY_RECORDS)
+        stored_records = list(find_records(connection, query))
+        state = rebuild_state(stored_records, reports_session_start)
+        if len(stored_records) >= _MAX_REPLAY_RECORDS:
+            state = restore_long_session(connection, event.agent, event.session, state)
+    stored_ids = {record.event.id for record in stored_records}
+    for record in load_records():
+        is_newer = record.event.id not in stored_ids and record.event.type != event.type
+        if is_newer and (record.event.agent, record.event.session) == (event.agent, event.session):
+            state, _ = derive_events(state, record, reports_start=reports_session_start)
+    return complete_event(state, event)
 
 
 def _usage_of_source(source: str, numbers: TokenCounts) -> Usage:

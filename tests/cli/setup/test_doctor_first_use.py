@@ -167,6 +167,20 @@ def test_an_event_that_an_agent_may_call_is_left_alone(event):
     assert event_problem(event) is None
 
 
+def test_without_a_record_nothing_is_derived_and_that_is_told(ours, home):
+    """
+    By doctor for each hook that waits for such an event, and by status.
+    """
+    own(home, command("true", event="policy_blocked"))
+    told = "its event is derived from the record, and record = false keeps none"
+    before = [message for kind, message in found(ours) if kind == "event"]
+    put(home / ".config/hookonce/config.toml", "record = false\n")
+
+    assert [] == before
+    assert [True] == [message.endswith(told) for kind, message in found(ours) if kind == "event"]
+    assert "record = false: nothing is added to it, and no event is derived" in ours("status", "claude-code").out
+
+
 def test_a_setting_that_there_is_none_of_is_named(ours, home):
     """
     By doctor and by status.
