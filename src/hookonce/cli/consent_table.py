@@ -64,12 +64,12 @@ WEAKENS_NOTHING = {
     "restore": ("--dry-run --list", _SHOWS),
     "purge": ("--dry-run", _SHOWS),
     "translate": (
-        "--to --from --event --privacy --user --received --on-error --sign --max-line --strict",
+        "--to --from --event --privacy --user --received --on-error --stable-ids --sign --max-line --strict",
         "turns its input into output",
     ),
     "check": ("--from --strict --json --max-line", _READS),
     "convert": (
-        "--from --to --report --side --output --strict --no-adapt --scope --on-block",
+        "--from --to --report --side --output --strict --no-adapt --spec --scope --on-block",
         "turns its input into output, or into files of the caller's",
     ),
     "identify": ("--json --max-line", _READS),

@@ -118,6 +118,7 @@ def check_documents(
             event_type, data = document.get("type"), document.get("data")
             has_transcript = type(data) is dict and bool(data.get("transcript_path"))
             traits.add((event_type if type(event_type) is str else "", has_transcript))
+    ids.close()
     if not count:
         problems.append(DocumentProblem(path="$", message="the file holds no document"))
     known_kinds = [kind for kind in kinds if kind != "unknown"]

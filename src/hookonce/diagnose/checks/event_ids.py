@@ -34,6 +34,12 @@ class StreamIdIndex:
         database.execute("INSERT INTO ids VALUES (?, ?)", (digest, line))
         return None
 
+    def close(self) -> None:
+        """Forget all of them."""
+        if self._database is not None:
+            self._database.close()
+            self._database = None
+
     def _open(self) -> sqlite3.Connection:
         if self._database is None:
             self._database = sqlite3.connect("", isolation_level=None)  # a file that nobody else sees
