@@ -460,7 +460,7 @@ def test_nobody_waits_for_the_answer(daemon):
     (error,) = daemon.kinds("error_occurred")
 
     assert [("h0", 2, "deny"), ("h1", 7, None)] == [(run.hook, run.exit, run.outcome) for run in record.runs]
-    assert (derived.id, derived.session) == (record.event.derived_from, record.event.session)
+    assert (derived.id, derived.session, derived.time) == (record.event.derived_from, record.event.session, record.event.time)
     assert ["derived"] == [gap.capability for gap in record.gaps]
     assert (derived.id, "retry_triggered", "h1") == (error.derived_from, error.data["origin_event"], error.data["hook"])
     assert "gave deny to retry_triggered" in (daemon.home / ".local/share/hookonce/hookonce.log").read_text(

@@ -29,7 +29,7 @@ from hookonce.store.entry import build_entry
 from hookonce.store.hook_queue import QueuedEvent
 from hookonce.store.integrity.write_guard import guarded_transaction
 
-_BATCH_ROWS = 256  # events that are looked at together
+_BATCH_ROWS = 64  # events that are looked at together
 _MAX_TASKS = 8  # sessions whose hooks run at a time
 _MAX_AGE_S = 24 * 3600  # seconds after which nobody wants to hear of an event any more
 _OWN_VARIABLES = ("LANG",)  # what hooks get of our own environment beside that of the installation

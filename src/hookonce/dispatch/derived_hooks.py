@@ -107,7 +107,6 @@ def runs_record_id(event_id: str) -> str:
 
 def build_runs_record(event: Event, runs: list[HookRun], gaps: list[Gap]) -> Record:
     """The record of hook runs that follows a derived event, whose own row is never changed; no format writes it."""
-    now = times.now()
     runs_event = Event(
         id=runs_record_id(event.id),
         schema=SCHEMA,
@@ -115,9 +114,9 @@ def build_runs_record(event: Event, runs: list[HookRun], gaps: list[Gap]) -> Rec
         agent=event.agent,
         agent_version=event.agent_version,
         session=event.session,
-        time=now,
-        time_source="received",
-        received=now,
+        time=event.time,  # a session does not last longer because of its hooks
+        time_source=event.time_source,
+        received=times.now(),
         cwd=event.cwd,
         actor=Actor(type="system"),
         data={"origin_event": event.type, "derived": True, "repeat": True},
