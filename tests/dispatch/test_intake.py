@@ -327,6 +327,20 @@ def test_many_processes_with_one_event_ask_its_hooks_once(home):
     assert (1, 1) == (len(asked(home)), len(records()))
 
 
+def test_two_contents_of_one_id_at_the_same_time_are_two_records(home):
+    """
+    Nothing is in the record yet when the second one comes.
+    """
+    hooks(home, ("before_tool_execute", "sleep 0.3"))
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda session: told(ACTION | {"session_id": session}, "agent-hooks"), ("one", "other")))
+
+    found = {record.event.session: record.event.id for record in records()}
+    assert {"one", "other"} == found.keys()
+    assert 1 == [*found.values()].count(ACTION["event_id"])
+    assert (2, 1) == (len(asked(home)), spool_files.conflict_count())
+
+
 @pytest.mark.parametrize("first", ["import", "live"])
 @pytest.mark.parametrize("name", FORMATS)
 def test_an_import_of_the_same_events_adds_nothing(home, name, first):
