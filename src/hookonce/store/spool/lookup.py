@@ -1,18 +1,19 @@
 """Record lookup by event id: its spool file, journals of other processes, then the store; nothing else is read."""
 
 import os
-import sqlite3
 from contextlib import closing
 from pathlib import Path
-from sqlite3 import Connection
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from hookonce.errors import HookonceError
 from hookonce.model import Stored
-from hookonce.store import database
 from hookonce.store.entry import decode_entry
 from hookonce.store.spool import files
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
 
 _HEAD_BYTES = 160  # in which the first record of a spool file names its event
 _SELECT_ROW = "SELECT body, erased FROM events WHERE id = ?"
@@ -55,7 +56,7 @@ def _is_journal(path: Path) -> bool:
         return False
 
 
-def find_row(connection: Connection, event_id: str) -> KnownEvent | None:
+def find_row(connection: "Connection", event_id: str) -> KnownEvent | None:
     """What the store knows of an event."""
     row = connection.execute(_SELECT_ROW, (event_id,)).fetchone()
     if row is None:
@@ -73,6 +74,10 @@ def find_event(event_id: str) -> KnownEvent | None:
     """
     if (record := SpoolIndex().find_record(event_id)) is not None:
         return KnownEvent(record)
+    import sqlite3  # a call of an agent does without
+
+    from hookonce.store import database
+
     if not database.database_file().exists():
         return None
     try:
