@@ -88,10 +88,7 @@ class Actor(_Noun, frozen=True, kw_only=True):
 
 
 class Origin(_Noun, frozen=True, kw_only=True):
-    """Where an event came from: the format and its id there, or the configuration entries (`via`) that called us.
-
-    `digest` is a keyed hash of the document in that format: whether another one of the same id says the same.
-    """
+    """Where an event came from: a format, its id and its document's keyed digest there, or entries that called us."""
 
     format: str | None = None
     id: str | None = None
