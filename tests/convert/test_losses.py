@@ -260,3 +260,27 @@ def test_a_manifest_on_the_way_changes_nothing(target):
     assert "shell" == through["hooks"][0]["matcher"]
     assert convert(document, claude, other).document == convert(through, None, other).document
     assert document == convert(through, None, claude).document
+
+
+@pytest.mark.parametrize("name", agents.AGENTS)
+def test_no_agent_posts_its_own_payload_where_a_hook_was_to_be_told_less(name):
+    """
+    A server that is told an open format gets it from us, through a wrapper, or nothing; never every text.
+    """
+    document = manifest("before_prompt", dialect="agent-hooks", handler={"type": "http", "url": "https://example.com/x"})
+    made = convert(document, None, agents.load(name), adapt=ADAPT)
+    text = json.dumps(made.document)
+
+    assert ["lost"] == told(made, "privacy") or "example.com" not in text or "--dialect agent-hooks" in text
+
+
+def test_a_privacy_level_that_an_agent_s_file_cannot_say_is_a_gap():
+    """
+    It comes back with what is kept beside the file.
+    """
+    document = manifest("before_prompt", dialect="openhook", privacy="full")
+    made = convert(document, None, agents.load("claude-code"), adapt=ADAPT)
+
+    assert 1 == len(told(made, "privacy"))
+    again = convert(made.document, agents.load("claude-code"), None, adapt=ADAPT, beside=made.side)
+    assert "full" == again.document["hooks"][0]["privacy"]

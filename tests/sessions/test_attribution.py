@@ -172,6 +172,28 @@ def test_the_answer_to_an_agent_is_the_same(home):
     assert answers[0] == answers[1]
 
 
+@pytest.mark.covers("AH-9", "AH-51")
+def test_what_is_taken_out_of_the_record_says_who_it_was(home, tmp_path):
+    """
+    Signed or not, at minimal; another machine that imports it keeps the pseudonym, and no name.
+    """
+    answer_call(["cursor", "beforeSubmitPrompt"], json.dumps(CURSOR).encode(), dict(PLAIN))
+    done = run("events", "--format", "agent-hooks", "--type", "before_prompt", "--sign", HOME=str(home))
+    (document,) = done.documents()
+    assert PSEUDONYM.fullmatch(document["user"]["id"])
+    assert "1 document signed by this machine" in run("check", given=done.out.encode(), HOME=str(home)).out
+
+    stranger = document | {"event_id": "0198f3a0-0000-7000-8000-000000000001", "user": {"id": "bob@example.com"}, "metadata": {}}
+    (tmp_path / "other").mkdir()
+    run("events", "import", given=done.out.encode() + json.dumps(stranger).encode(), HOME=str(tmp_path / "other"))
+    records = run("events", "--json", HOME=str(tmp_path / "other")).documents()
+    assert [document["user"], None] == [record["event"].get("user") for record in records]
+
+
+def test_only_documents_of_a_format_are_signed(home):
+    assert (64, 64) == (run("events", "--sign", HOME=str(home)).code, run("events", "--sign", "--format", "canonical", HOME=str(home)).code)
+
+
 @pytest.mark.covers("AH-63")
 def test_an_event_of_a_file_write_names_its_trace_record():
     """

@@ -29,7 +29,7 @@ NEEDS_PERSON = {
 _READS = "reads"
 _SHOWS = "shows what would be done"
 _EVENT_WORDS = (
-    "sql export import --json --csv --format --privacy --timeout --out --from --follow "
+    "sql export import --json --csv --format --privacy --sign --timeout --out --from --follow "
     "--agent --session --type --tool --decision --project --path --text --since --until --last"
 )
 _MODULE_WORDS = (

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from hookonce import agents, formats
 from hookonce.agents import decode, encode
+from hookonce.base import settings
 from hookonce.base.ids import StreamIds, random_id
 from hookonce.base.json_stream import TOO_DEEP, StreamLine, duplicate_keys, parse_json
 from hookonce.base.jsontext import dump, load
@@ -16,6 +17,7 @@ from hookonce.base.times import now
 from hookonce.dispatch.identification import foreign_home, identify
 from hookonce.errors import HookonceError, UnknownName
 from hookonce.model import Actor, Agent, Event, Format, Gap, Object, Origin, Record, User
+from hookonce.sessions.attribution import nameable_user
 from hookonce.sessions.stream_context import StreamContext
 from hookonce.store.integrity.signature import sign_document
 from hookonce.store.privacy.redact import Level, redact
@@ -31,6 +33,7 @@ class TranslationPlan(Struct, frozen=True, kw_only=True):
     `profile` is one of the source's `readers`, `variant` one of the target's `variants`; `received` is a time, or
     `now` for the moment at which each line is read. `signs` says that each document is signed. `stable_ids` says that
     the ids of payloads follow from their contents and their order, so that the same stream gives the same ids again.
+    `keeps_users` says that a user stays whom everybody may know.
     """
 
     target: Format
@@ -44,6 +47,7 @@ class TranslationPlan(Struct, frozen=True, kw_only=True):
     strict: bool = False
     signs: bool = False
     stable_ids: bool = False
+    keeps_users: bool = False
 
 
 class LineFault(Struct, frozen=True, kw_only=True):
@@ -142,10 +146,13 @@ class Translation:
         if plan.target.omits is not None and plan.target.omits(record.event):  # what nobody gets is not redacted
             _count_bounded(self.unwritten_types, record.event.type)
             return []
+        user = None if plan.user is None else User(id=plan.user)
+        if plan.keeps_users:
+            user = nameable_user(record.event.user, settings.load().user)
         if plan.level != "full":
-            output_record = redact(record, plan.level, native=self._keeps_native)
-        if plan.user is not None:
-            output_record = replace(output_record, event=replace(output_record.event, user=User(id=plan.user)))
+            output_record = redact(record, plan.level, native=self._keeps_native, user=user)
+        elif user is not None:
+            output_record = replace(record, event=replace(record.event, user=user))
         documents = self._write(output_record)
         if not documents:
             _count_bounded(self.unwritten_types, record.event.type)

@@ -226,9 +226,9 @@ def test_a_value_that_a_setting_cannot_have_is_named(ours, home, text, told):
 
 def test_every_setting_that_is_explained_is_known():
     """
-    And one that is the machine's alone, and four that have no value unless somebody gives one.
+    And one that is the machine's alone, and five that have no value unless somebody gives one.
     """
-    assert {*ROWS, "consent", "keep_days", "keep_megabytes", "models", "grants"} == setting_types().keys()
+    assert {*ROWS, "consent", "user", "keep_days", "keep_megabytes", "models", "grants"} == setting_types().keys()
 
 
 def test_a_time_that_no_agent_grants_is_told_with_the_limit(ours, home):

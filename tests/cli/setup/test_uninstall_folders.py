@@ -123,4 +123,4 @@ def test_the_verdict_on_a_folder_is_of_the_published_shape(tmp_path):
     assert {".hookonce/hooks.json": "not trusted"} == verdict["trust"]
     assert [] == list(Draft202012Validator(published).iter_errors(verdict))
     assert [] != list(Draft202012Validator(published).iter_errors(verdict | {"trust": {"x": "perhaps"}}))
-    assert set(verdict) == set(published["$defs"]["CheckReport"]["properties"])
+    assert {*verdict, "signed_by"} == set(published["$defs"]["CheckReport"]["properties"])  # which events have

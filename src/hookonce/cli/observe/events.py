@@ -5,6 +5,8 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
+from msgspec.structs import replace
+
 from hookonce import formats
 from hookonce.cli._ui import filters
 from hookonce.cli._ui.arguments import add_flag, format_time, parse_seconds
@@ -81,6 +83,7 @@ def _csv_cells(record: Stored) -> list[str | None]:
 
 def _format_writer(options: Namespace) -> tuple[RowWriter, Flush]:
     from hookonce.base.json_stream import StreamLine
+    from hookonce.store.integrity.signature import SIGNED_FORMATS
     from hookonce.translation.pipeline import LineFault, Translation, TranslationPlan
 
     name, _, variant = options.format.partition("@")
@@ -88,7 +91,10 @@ def _format_writer(options: Namespace) -> tuple[RowWriter, Flush]:
     if variant and variant not in target.variants:
         raise UsageError(f"{name} has no variant {variant!r}")
     level: Level = options.privacy or ("full" if target is canonical.FORMAT else "minimal")
-    translation = Translation(TranslationPlan(source=canonical.FORMAT, target=target, variant=variant, level=level))
+    if options.sign and name not in SIGNED_FORMATS:
+        raise UsageError(f"{target.title} has no place for a signature; {', '.join(SIGNED_FORMATS)} have one")
+    plan = TranslationPlan(source=canonical.FORMAT, target=target, variant=variant, level=level, signs=options.sign)
+    translation = Translation(replace(plan, keeps_users=True))
 
     def write_row(row: EventRow) -> None:
         for outcome in translation.json_lines([StreamLine(row.seq, row.body)]):
@@ -114,7 +120,7 @@ _EXAMPLES = """examples:
   hookonce events export --since 2026-02-23 --out events.jsonl
   hookonce events import events.jsonl"""
 _FOLLOW_BACKLOG_ROWS = 10  # events that are shown before those that come
-_OUTPUT_OPTIONS = {"json", "csv", "format", "privacy"}
+_OUTPUT_OPTIONS = {"json", "csv", "format", "privacy", "sign"}
 # What else can be done with events (event_verbs.py), and the options that it heeds.
 VERBS: dict[str, set[str]] = {
     "": {*filters.FILTER_NAMES, *_OUTPUT_OPTIONS, "follow"},
@@ -140,6 +146,7 @@ def configure(parser: ArgumentParser) -> None:
     add_flag(output_group, "--csv", "values with commas between them")
     output_group.add_argument("--format", metavar="NAME", help=f"one of {', '.join(formats.FORMATS)}, one in each line")
     add("--privacy", choices=LEVELS, help="with --format; default: minimal, and full for canonical")
+    add_flag(parser, "--sign", "with --format: sign each document with the key of this machine")
     add("--timeout", type=parse_seconds, metavar="S", help="with sql: how long it may take; default: 30")
     add("--out", metavar="FILE", help="with export: write there; default: standard output")
     add("--from", dest="source", metavar="NAME", help="with import: the agent or format of the lines")
@@ -164,6 +171,8 @@ def _check_options(options: Namespace) -> None:
         raise UsageError(f"--{unused_options[0]} says nothing to {command}")
     if options.privacy is not None and options.format is None:
         raise UsageError("--privacy goes with --format: what is kept is shown as it is kept")
+    if options.sign and options.format is None:
+        raise UsageError("--sign goes with --format, such as --format agent-hooks")
 
 
 def _run_listing(options: Namespace) -> None:
