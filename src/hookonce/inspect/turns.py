@@ -120,13 +120,20 @@ class Turn(Struct, kw_only=True):
 
 def query_turns(connection: Connection, agent: str | None, session: str) -> Iterator[Turn]:
     """The turns of a session in the store, one after the other."""
+    return build_turns(*load_session(connection, agent, session))
+
+
+def load_session(
+    connection: Connection, agent: str | None, session: str
+) -> tuple[Iterator[Record], frozenset[str], PriceLookup]:
+    """What the turns of a session are built from: its records, the sources of tokens that count, and prices."""
     sources = counting_sources(usage_by_source(connection, agent or "", session))
     table = prices.load_prices()
 
     def find_price(model: str, day: str) -> prices.Price | None:
         return prices.price_of(model, day=day, prices=table)
 
-    return build_turns(find_records(connection, RecordFilter(agent=agent, session=session)), sources, find_price)
+    return find_records(connection, RecordFilter(agent=agent, session=session)), sources, find_price
 
 
 def build_turns(records: Iterable[Record], sources: frozenset[str], find_price: PriceLookup) -> Iterator[Turn]:

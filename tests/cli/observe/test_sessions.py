@@ -105,6 +105,14 @@ def test_turns_are_told_as_objects_and_as_a_table(home):
     assert ("make it so", True) == (lines[2][-10:], "3 (1 failed, 1 refused)" in lines[2])
 
 
+def test_turns_leave_in_an_open_format_without_texts(home):
+    for name in ("otel", "agent-hooks"):
+        ran = run("show", FIRST, "--turns", "--format", name, HOME=str(home))
+        assert (0, 2, False) == (ran.code, len(ran.documents()), "make it so" in ran.out)
+    assert "make it so" in run("show", FIRST, "--turns", "--format", "agent-hooks", "--privacy", "full", HOME=str(home)).out
+    assert 64 == run("show", FIRST, "--format", "otel", HOME=str(home)).code
+
+
 def test_a_session_without_turns_has_turn_0_alone(home):
     (only,) = run("show", SECOND, "--turns", "--json", HOME=str(home)).documents()
     assert (0, None, 2, "response") == (only["number"], only["prompt"], only["events"], only["end"])

@@ -1,28 +1,37 @@
 """hookonce show: timeline of one session."""
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 
+from hookonce import formats
 from hookonce.base.terminal_text import escape_unprintable
 from hookonce.cli._ui import filters
 from hookonce.cli._ui.arguments import add_flag, format_duration, format_time
-from hookonce.cli._ui.messages import pluralize, print_json, print_result, warn
+from hookonce.cli._ui.messages import pluralize, print_json, print_result, warn, warn_of_unwritten
 from hookonce.cli._ui.tables import StreamingTable
-from hookonce.errors import HookonceError
+from hookonce.errors import HookonceError, UsageError
 from hookonce.inspect import query_args
 from hookonce.inspect.sessions import Timeline, TimelineStep, build_timeline, describe_step, elapsed_seconds
 from hookonce.inspect.store_access import open_store
 from hookonce.inspect.summary import describe_usage
-from hookonce.inspect.turns import Turn, query_turns
-from hookonce.model import Digest
+from hookonce.inspect.turn_documents import TURN_FORMATS, write_turns
+from hookonce.inspect.turns import PriceLookup, Turn, load_session, query_turns
+from hookonce.model import Digest, Record
 from hookonce.sessions.derive.summary import SessionCall
 from hookonce.sessions.derive.token_usage import token_count
+from hookonce.store.privacy.redact import LEVELS, Level, redact
 from hookonce.store.query import RecordFilter, find_records, resolve_session, session_agent
 
-_EXAMPLES = """examples:
+_EXAMPLES = """A turn begins with a prompt and ends before the next one; turn 0 is what came before the first. It ended
+by a response, a stop that was refused, a refused prompt, an interruption, the session's end or abort, or the next
+prompt; unfinished if nothing of that is known. A cost with + lacks models without a price.
+
+examples:
   hookonce show 01a1dde4
   hookonce show 01a1dde4 --json
   hookonce show 01a1dde4 --turns
+  hookonce show 01a1dde4 --turns --format otel
   hookonce show 01a1dde4 --agent codex"""
 _DATE_CHARS = 11  # characters of a time, before those that change within a day
 _MS_PER_S = 1000
@@ -35,15 +44,26 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("session", metavar="SESSION", help="the beginning of its name is enough")
     filters.add_filter_options(parser, "agent")
     add_flag(parser, "--turns", "prompt by prompt: what each came to, and how it ended")
+    parser.add_argument("--format", choices=TURN_FORMATS, help="with --turns: each turn as a trace, or with its events")
+    parser.add_argument("--privacy", choices=LEVELS, help="with --format; default: minimal")
     add_flag(parser, "--json", "one JSON object; with --turns one for each turn")
 
 
 def run(options: Namespace) -> None:
     """Tell a session from its beginning: prompts, calls and what became of them, refusals, files."""
+    if not options.turns and (options.format or options.privacy):
+        raise UsageError(
+            "--format and --privacy go with --turns; hookonce events --session SESSION --format tells events"
+        )
+    if options.privacy and not options.format:
+        raise UsageError("--privacy goes with --format: what is kept is shown as it is kept")
     with open_store(warn) as connection:
         agent = query_args.agent_filter(options.agent, connection)
         name = resolve_session(connection, options.session, agent)
         query = RecordFilter(agent=agent or session_agent(connection, name), session=name)
+        if options.format:
+            _write_turns(load_session(connection, query.agent, name), options)
+            return
         if options.turns:
             _print_turns(query_turns(connection, query.agent, name), name, is_json=options.json)
             return
@@ -51,6 +71,16 @@ def run(options: Namespace) -> None:
     if not timeline.steps:
         raise HookonceError(f"nothing of the session {name} is kept any more")
     print_result(options, timeline, _print_timeline)
+
+
+def _write_turns(session: tuple[Iterator[Record], frozenset[str], PriceLookup], options: Namespace) -> None:
+    records, sources, find_price = session
+    unwritten_types = Counter[str]()
+    level: Level = options.privacy or "minimal"
+    redacted_records = (redact(record, level, native=False) for record in records)
+    for document in write_turns(redacted_records, sources, find_price, options.format, unwritten_types):
+        print_json(document)
+    warn_of_unwritten(unwritten_types, formats.load(options.format).title)
 
 
 def _print_turns(turns: Iterable[Turn], name: str, *, is_json: bool) -> None:

@@ -147,7 +147,12 @@ def nanoseconds(text: str | None) -> int:
 
 def trace_id_of(event: Event) -> str:
     """One trace is one session; an event without a session is a trace of its own."""
-    return _hash_id(16, "session", event.session or event.id)
+    return trace_id(event.session or event.id)
+
+
+def trace_id(session: str | None) -> str:
+    """The trace id of a session."""
+    return _hash_id(16, "session", session)
 
 
 def call_span_id(event: Event) -> str:
