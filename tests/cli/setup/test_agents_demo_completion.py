@@ -347,7 +347,7 @@ def test_fish_is_told_the_same_names():
 
     assert all(line.startswith("complete -c hookonce ") for line in script.splitlines())
     assert all(name in script for name in (*COMMANDS, *formats.FORMATS, *agents.AGENTS))
-    assert '-n "__fish_seen_subcommand_from daemon" -f -a "start stop status"' in script
+    assert '-n "__fish_seen_subcommand_from daemon" -f -a "start stop status http"' in script
     assert '-n "__fish_seen_subcommand_from events" -l decision -x -a "allow ask deny none"' in script
     assert f'-n "__fish_seen_subcommand_from events" -l format -x -a "{" ".join(formats.FORMATS)}"' in script
     assert '-n "__fish_seen_subcommand_from module; and __fish_seen_subcommand_from check" -l descriptor -r' in script
