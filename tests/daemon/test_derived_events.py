@@ -390,6 +390,25 @@ def with_result(event, **fields):
     return replace(event, tool=replace(event.tool, result=Result(**fields)))
 
 
+def test_two_daemons_that_see_one_event_begin_a_hook_once(daemon):
+    """
+    One that leaves while its hooks run, and the next one: who notes a hook second does not run it.
+    """
+    daemon.derived.stop()
+    daemon.tell("before_prompt")
+    found = []
+
+    def both(recorder):
+        connection = recorder.writer.connection
+        (event,) = hook_queue.load_queue(connection, 9)
+        found.extend(hook_queue.note_start(connection, event.id, digest) for digest in ("a.1", "a.1", "a.11", "b.1"))
+        found.append(hook_queue.note_start(connection, "nobody's", "a.1"))
+
+    daemon.store_writer.run_with_recorder(both)
+
+    assert [True, False, True, True, False] == found
+
+
 def test_what_a_command_has_ingested_is_told_when_a_daemon_is_there(daemon):
     """
     Nobody was there when the calls were made, and nobody when they were stored.

@@ -16,6 +16,8 @@ from hookonce.store.integrity.write_guard import guarded_transaction
 MAX_QUEUE_ROWS = 4096  # events; of more, the oldest go, for nobody has asked for so long
 _SELECT_NEXT = """SELECT hook_queue.id, queued_at, begun_hooks, CASE erased WHEN 0 THEN body END FROM hook_queue
     LEFT JOIN events ON events.id = hook_queue.id ORDER BY seq LIMIT ?"""
+_NOTE_START = """UPDATE hook_queue SET begun_hooks = begun_hooks || ? || char(10)
+    WHERE id = ? AND instr(begun_hooks, ? || char(10)) = 0"""
 _DELETE_OLDEST = """DELETE FROM hook_queue WHERE id IN (
     SELECT id FROM hook_queue ORDER BY queued_at DESC, id LIMIT -1 OFFSET ?)"""
 
@@ -58,10 +60,9 @@ def _decode_record(body: bytes | None) -> Stored | None:
 
 
 def note_start(connection: Connection, event_id: str, digest: str) -> bool:
-    """Note that a hook begins; whether the event is still in the queue, so that it may."""
+    """Note that a hook begins; whether it may, because its event is in the queue and nobody else has begun it."""
     with guarded_transaction(connection):
-        statement = "UPDATE hook_queue SET begun_hooks = begun_hooks || ? || char(10) WHERE id = ?"
-        return connection.execute(statement, (digest, event_id)).rowcount == 1
+        return connection.execute(_NOTE_START, (digest, event_id, digest)).rowcount == 1
 
 
 def remove_events(connection: Connection, event_ids: Iterable[str]) -> None:
