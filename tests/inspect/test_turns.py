@@ -143,7 +143,7 @@ def test_a_turn_tells_prompt_calls_decisions_files_tokens_cost_and_sub_agents():
         record(15, "after_tool_execute", tool=tool("file_read", "3", ok=True, path="/w/b")),
         record(16, "before_tool_execute", tool=tool("shell", "4", command="ls"), subagent=Subagent(id="a1", type="explorer")),
         record(17, "tool_use_failure", tool=tool("shell", "4", ok=False, command="ls"), subagent=Subagent(id="a1", type="explorer")),
-        record(18, "after_model", model=MODEL, usage=Usage(input_tokens=1_000_000, output_tokens=0), data={"finish_reason": "stop"}),
+        record(18, "after_model", model=MODEL, usage=Usage(input_tokens=1_000_000, output_tokens=10), data={"finish_reason": "stop"}),
         STOP,
         record(30, "session_end"),
     ]
@@ -156,7 +156,7 @@ def test_a_turn_tells_prompt_calls_decisions_files_tokens_cost_and_sub_agents():
     assert ({"write": 1}, {"read": 1}) == (turn.files["/w/a"].operations, turn.files["/w/b"].operations)
     assert (4, 1, 1) == (turn.calls, turn.failures, turn.refusals)
     assert ("explorer", 1) == (turn.subagents["a1"].type, turn.subagents["a1"].calls)
-    assert ([MODEL], 1_000_000, 3_000_000, []) == (turn.models, token_count(turn.usage), turn.cost_micros, turn.models_without_price)
+    assert ([MODEL], 1_000_010, 3_000_150, []) == (turn.models, token_count(turn.usage), turn.cost_micros, turn.models_without_price)
     assert [("e18", MODEL)] == [(one.id, one.model) for one in turn.model_calls]
 
 
@@ -165,6 +165,15 @@ def test_pieces_of_one_answer_are_one_call_of_the_model_and_cost_once():
     (turn,) = turns([PROMPT, *pieces, STOP])
     assert (1, 1_000_000, 2) == (len(turn.model_calls), turn.usage.input_tokens, turn.usage.output_tokens)
     assert 3_000_030 == turn.cost_micros
+
+
+def test_what_turns_cost_is_together_what_the_session_costs():
+    """
+    A call of 22.5 millionths of a dollar is rounded with all others, not for itself.
+    """
+    call = {"model": "gpt-5", "usage": Usage(input_tokens=10, output_tokens=1), "data": {"finish_reason": "x"}}
+    found = turns([one for number in range(3) for one in (record(2 * number, "before_prompt"), record(2 * number + 1, "after_model", **call))])
+    assert [23, 22, 23] == [turn.cost_micros for turn in found]
 
 
 def test_a_model_without_a_price_is_named():

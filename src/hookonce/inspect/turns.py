@@ -11,6 +11,7 @@ from typing import Literal
 from msgspec import Struct
 
 from hookonce.base.times import elapsed_ms
+from hookonce.inspect.stats import UNKNOWN_NAME
 from hookonce.inspect.summary import record_subject
 from hookonce.model import Event, Json, Record, Text, Usage
 from hookonce.sessions.derive import calls, summary, token_usage
@@ -19,7 +20,7 @@ from hookonce.sessions.derive.token_usage import Spending
 from hookonce.sessions.derive.turns import BEGIN_EVENTS, RESPONSE_EVENTS
 from hookonce.store.query import RecordFilter, find_records
 from hookonce.store.usage import prices
-from hookonce.store.usage.tokens import usage_by_source
+from hookonce.store.usage.tokens import TOKEN_COLUMNS, TokenCounts, count_tokens, tier_of, usage_by_source
 from hookonce.vocabulary.events import OPERATIONS_BY_FILE_EVENT, TOOL_END_EVENTS, is_derived, is_redundant
 from hookonce.vocabulary.usage_sources import (
     MODEL,
@@ -29,6 +30,7 @@ from hookonce.vocabulary.usage_sources import (
     usage_source_of,
 )
 
+_DATE_CHARS = 10
 MAX_LIST_ITEMS = 10_000  # actions, model calls and files of one turn that are listed; the others are only counted
 TurnEnd = Literal[
     "response",
@@ -40,6 +42,7 @@ TurnEnd = Literal[
     "next_prompt",
     "unfinished",
 ]
+SpendKey = tuple[str, str, int]  # model, day and input tier
 PriceLookup = Callable[[str, str], prices.Price | None]  # of a model, on a day
 
 
@@ -164,12 +167,14 @@ def starts_turn(event: Event) -> bool:
 
 
 class SessionProgress(Struct, kw_only=True):
-    """What goes on from one turn to the next: calls that have not ended, with the turn that each began in."""
+    """What goes on from one turn to the next: calls that have not ended, with the turn that each began in, and sums."""
 
     sources: frozenset[str]
     find_price: PriceLookup
     open_calls: OpenCalls = OpenCalls()
     turn_of_call: dict[str, int] = {}
+    spend: dict[SpendKey, TokenCounts] = {}
+    cost_of_spend: dict[SpendKey, int] = {}
 
 
 class TurnBuilder:
@@ -181,6 +186,7 @@ class TurnBuilder:
         self._is_answer_open = False  # whether more of the model's last answer may come
         self._models: dict[str, None] = {}
         self._priceless_models: dict[str, None] = {}
+        self._spend_keys: dict[SpendKey, None] = {}
         self.turn = Turn(agent=first.agent, session=first.session, number=number, first=first.time, last=first.time)
 
     def add(self, record: Record) -> None:
@@ -206,6 +212,7 @@ class TurnBuilder:
     def finish(self, default_end: TurnEnd) -> Turn:
         """The turn; `default_end` is how it ended where none of its events says so."""
         self._close_answer()
+        self._sum_cost()
         turn = self.turn
         turn.end = self._end[-1] if self._end else default_end
         turn.duration_ms = elapsed_ms(turn.first, turn.last)
@@ -342,12 +349,28 @@ class TurnBuilder:
                 self._add_cost(call.model, call.time, call.usage, is_single=True)
 
     def _add_cost(self, model: str | None, time: str, usage: Usage, *, is_single: bool) -> None:
-        price = self._state.find_price(model or "", time[:10])
-        cost = None if price is None else prices.apply_price(price, usage, input_tier=None if is_single else 0)
-        if cost is None:
-            self._priceless_models[model or "unknown"] = None
-        else:
-            self.turn.cost_micros = (self.turn.cost_micros or 0) + cost
+        counts = count_tokens(usage)
+        key = (model or "", time[:_DATE_CHARS], tier_of(counts) if is_single else 0)
+        sums = self._state.spend.get(key, (0,) * len(counts))
+        self._state.spend[key] = tuple(map(int.__add__, sums, counts))
+        self._spend_keys[key] = None
+
+    def _sum_cost(self) -> None:
+        """Add what the sums of the session have grown by: so rounding is done once, and not for each call."""
+        state, turn = self._state, self.turn
+        for key in self._spend_keys:
+            model, day, tier = key
+            price = state.find_price(model, day)
+            tokens = dict(zip(TOKEN_COLUMNS, state.spend[key], strict=True))
+            usage = Usage(
+                **tokens | {"output_tokens": tokens["output_tokens"] or None}
+            )  # no output: it is not reported
+            cost = None if price is None else prices.apply_price(price, usage, input_tier=tier)
+            if cost is None:
+                self._priceless_models[model or UNKNOWN_NAME] = None
+                continue
+            turn.cost_micros = (turn.cost_micros or 0) + cost - state.cost_of_spend.get(key, 0)
+            state.cost_of_spend[key] = cost
 
 
 _SESSION_END_NAMES: dict[str, TurnEnd] = {"session_end": "session_end", "session_abort": "session_abort"}

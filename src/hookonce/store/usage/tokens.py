@@ -98,20 +98,25 @@ def _apply_report(sums: UsageSums, report: UsageReport | None) -> None:
         _close_partial(sums)
     if report is None:
         return
-    numbers = tuple(min(max(getattr(report.usage, name) or 0, 0), _MAX_EVENT_TOKENS) for name in TOKEN_COLUMNS)
+    numbers = count_tokens(report.usage)
     if report.source == MODEL:
         _apply_partial(sums, report, numbers)
         if report.is_final:
             _close_partial(sums)
         return
-    tier = _tier_of(numbers) if report.source in SINGLE_CALL_SOURCES else 0
+    tier = tier_of(numbers) if report.source in SINGLE_CALL_SOURCES else 0
     _add_counts(sums, UsageKey(report.source, report.day, report.model, report.project, tier), numbers)
+
+
+def count_tokens(usage: Usage) -> TokenCounts:
+    """The counts of a usage in the order of `TOKEN_COLUMNS`; one that is not told is 0."""
+    return tuple(min(max(getattr(usage, name) or 0, 0), _MAX_EVENT_TOKENS) for name in TOKEN_COLUMNS)
 
 
 def _apply_partial(sums: UsageSums, report: UsageReport, numbers: TokenCounts) -> None:
     partial_key = next((key for key in sums if key.source == PARTIAL_SOURCE), None)
     max_numbers = tuple(map(max, sums.pop(partial_key) if partial_key is not None else _NO_TOKENS, numbers))
-    sums[UsageKey(PARTIAL_SOURCE, report.day, report.model, report.project, _tier_of(max_numbers))] = max_numbers
+    sums[UsageKey(PARTIAL_SOURCE, report.day, report.model, report.project, tier_of(max_numbers))] = max_numbers
 
 
 def _close_partial(sums: UsageSums) -> None:
@@ -120,7 +125,8 @@ def _close_partial(sums: UsageSums) -> None:
         _add_counts(sums, partial_key._replace(source=MODEL), sums.pop(partial_key))
 
 
-def _tier_of(numbers: TokenCounts) -> int:
+def tier_of(numbers: TokenCounts) -> int:
+    """The tier of one call with these counts."""
     input_tokens, _, cache_read, cache_write, _ = numbers
     return find_input_tier(total_input_tokens(input_tokens, cache_read, cache_write))
 
