@@ -137,6 +137,13 @@ def save_http_address(address: HttpAddress) -> None:
     write_atomic(http_address_file(), encode(address))
 
 
+def restore_http_address(address: HttpAddress | None) -> None:
+    """Put back the address that was there before, or none."""
+    remove_http_address()
+    if address is not None:
+        save_http_address(address)
+
+
 def remove_http_address() -> None:
     """Remove the address: the daemon stops listening."""
     http_address_file().unlink(missing_ok=True)

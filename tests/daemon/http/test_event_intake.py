@@ -6,10 +6,14 @@ import shutil
 import sqlite3
 import time
 from collections import Counter
+from types import SimpleNamespace
 
 import pytest
 
-from hookonce.daemon.http.event_intake import MAX_EVENT_BYTES
+from hookonce.daemon.http import event_intake
+from hookonce.daemon.http.connection import RequestHead
+from hookonce.daemon.http.event_intake import MAX_EVENT_BYTES, EventIntake
+from hookonce.handlers.operation import run_blocking
 from tests.daemon.http_client import Poster, status_of
 from tests.daemon.installed_home import SILENT, Home, command, payload
 from tests.dispatch.live_events import ACTION, CLOUD, KERNEL, OPENHOOK, agent_hooks_stream, openhook_stream, raw
@@ -19,7 +23,7 @@ EVENTS = "/events"
 LINES = "application/x-ndjson"
 STREAM = "application/vnd.agent-hooks.stream+jsonl"
 BATCH = "application/cloudevents-batch+json"
-COUNT = int(os.environ.get("HOOKONCE_LIVE_EVENTS", "24"))  # of each format; 1000 for the whole
+COUNT = int(os.environ.get("HOOKONCE_LIVE_EVENTS", "18"))  # of each format; 1000 for the whole
 _LONG = 120
 _ASKED = "IFS= read -r said; printf '%s\\n' \"$said\" >> {home}/asked"  # in one piece: ends are asked in the background
 
@@ -145,6 +149,8 @@ def test_a_bad_event_costs_the_others_nothing(poster, content_type):
         (400, b'{\n"a": }', "application/json"),
         (400, b'[{"a": 1},\n{]', "application/json"),
         (400, b"", "application/json"),
+        (400, b'["\xff"]', "application/json"),
+        (400, raw(CLOUD), BATCH),
         (400, b'{"openhook": "0.1"}', "application/json"),
         (400, b'{"neither": "nor"}', "application/json"),
         (400, payload("ls"), "application/json"),
@@ -171,6 +177,19 @@ def test_who_does_not_know_the_token_is_not_heard(poster):
     assert 405 == poster.post(b"", EVENTS, method="GET")[0]
     assert 404 == poster.post(raw(OPENHOOK), "/events/x")[0]
     assert 413 == status_of(poster.raw(poster.head(f"Content-Length: {(16 << 20) + 1}", path=EVENTS) + b"\r\n\r\n"))
+
+
+def test_a_body_has_so_many_events_and_no_more(monkeypatch):
+    """
+    Two bytes for an event would be answered with a hundred times as many.
+    """
+    monkeypatch.setattr(event_intake, "MAX_EVENTS", 50)
+    intake = EventIntake(SimpleNamespace(store_writer=SimpleNamespace(pending_count=0)))
+    for content_type, body in ((LINES, b"1\n" * 60), ("application/json", b"[" + b"1," * 60 + b"1]")):
+        head = RequestHead("POST", EVENTS, {"content-type": content_type}, keep_alive=True)
+        response = run_blocking(intake.answer_request(head, body))
+        assert (200, 51) == (response.status, response.body.count(b'"state":"refused"'))
+        assert 1 == response.body.count(b"more than 50 events")
 
 
 # The same event through every way in

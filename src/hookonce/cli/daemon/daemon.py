@@ -61,7 +61,11 @@ def _run_http(options: Namespace) -> None:
         require_consent("daemon http", "take events that tools of yours post to a port of this machine, with a token")
         install_client()
         daemon_endpoints.save_http_address(new_address)
-    await_answer(new_address, EVENTS_TARGET)
+    try:
+        await_answer(new_address, EVENTS_TARGET)
+    except HookonceError:
+        daemon_endpoints.restore_http_address(address)
+        raise
     token_file = str(daemon_endpoints.http_address_file())
     document = {"takes_events": True, "url": f"{new_address.base}{EVENTS_TARGET}", "token_file": token_file}
     print_result(options, document, _print_http_address)

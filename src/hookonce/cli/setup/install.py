@@ -130,9 +130,7 @@ def _open_http_listener(new_address: HttpAddress) -> None:
     try:
         await_answer(new_address)
     except BaseException:
-        daemon_endpoints.remove_http_address()
-        if old_address is not None:
-            daemon_endpoints.save_http_address(old_address)
+        daemon_endpoints.restore_http_address(old_address)
         raise
 
 

@@ -6,6 +6,7 @@ cannot be read costs the others nothing.
 
 import json
 import os
+import re
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -34,11 +35,13 @@ from hookonce.model import Object, Record, Reply
 
 TARGET = "/events"
 MAX_EVENT_BYTES = 1 << 20
+MAX_EVENTS = 100_000  # in one body: each has an answer, however short it is
 _SLICE_S, _PAUSE_S = 0.004, 0.0005  # seconds of work on a body, and until it goes on
 _MAX_PENDING_RECORDS = 2048  # that wait for the store; beyond, the next event waits for them
 _LINE_TYPES = ("application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines")
 _BATCH_TYPE = "application/cloudevents-batch+json"
 _BINARY_PREFIX = "ce-"
+_SEPARATORS = re.compile(r"[\s,]*")
 _BOM = b"\xef\xbb\xbf"
 _PAUSE_MESSAGE = "hookonce is paused, and nothing was recorded; hookonce resume"
 
@@ -137,15 +140,21 @@ class EventIntake:
 
     def _answer_array(self, body: bytes, form_name: str | None) -> Task[IntakeResponse]:
         try:
-            items = decode(body, type=list[Raw])
-        except (DecodeError, RecursionError):
+            decode(body, type=Raw)  # all of it is looked at before the first event is asked, and nothing is kept
+            text = body.decode()
+        except (DecodeError, RecursionError, UnicodeDecodeError):
             raise HttpError(400, _json_fault(body)) from None
-        results = yield from self._answer_all(((None, bytes(item)) for item in items), form_name)
+        if text.lstrip()[:1] != "[":
+            raise HttpError(400, "expected an array of events")
+        results = yield from self._answer_all(_iter_items(text), form_name)
         return IntakeResponse(200, dump(results))
 
     def _answer_all(self, events: Iterator[tuple[int | None, bytes]], form_name: str | None) -> Task[list[EventResult]]:
-        results, slice_end = [], monotonic() + _SLICE_S
+        results, slice_end = list[EventResult](), monotonic() + _SLICE_S
         for line, raw in events:
+            if len(results) == MAX_EVENTS:
+                error = f"more than {MAX_EVENTS} events in one body; nothing from here on was looked at"
+                return [*results, EventResult(line=line, state="refused", error=error)]
             results.append((yield from self._answer_event(raw, form_name, line)))
             writer = self._services.store_writer
             while writer.pending_count > _MAX_PENDING_RECORDS and not writer.is_flushed:
@@ -282,6 +291,18 @@ def _iter_lines(body: bytes) -> Iterator[tuple[int, bytes]]:
         start = end + 1
         if line:
             yield number, line
+
+
+def _iter_items(text: str) -> Iterator[tuple[None, bytes]]:
+    """The items of a JSON array that was looked at before, one at a time."""
+    scan, start = json.JSONDecoder().raw_decode, text.index("[") + 1
+    while (start := _SEPARATORS.match(text, start).end()) < len(text) and text[start] != "]":  # type: ignore[union-attr]
+        try:
+            _, end = scan(text, start)
+        except (ValueError, RecursionError):  # what one parser takes and the other does not
+            raise HttpError(400, _json_fault(text[start:].encode())) from None
+        yield None, text[start:end].encode()
+        start = end
 
 
 def _binary_document(head: RequestHead, body: bytes) -> Object:
