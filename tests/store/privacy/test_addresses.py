@@ -18,6 +18,8 @@ from tests.dispatch.event_factory import event
         ("git config user.email 'o'neil@example.com'", "git config user.email '[e-mail]'"),
         ("a@b.example,c@d.example; e@f.example", "[e-mail],[e-mail]; [e-mail]"),
         ("Bob <bob@example.com>", "Bob <[e-mail]>"),
+        (r"grep bob\\@example.com", "grep [e-mail]"),
+        ('"bob"@example.com', '"[e-mail]'),
         ("müller@bücher.example", "[e-mail]"),
         ("mailto:bob@example.com?subject=x", "mailto:[e-mail]?subject=x"),
         ("bob@example.com.", "[e-mail]."),
@@ -59,6 +61,6 @@ def test_every_text_and_key_of_an_event_is_looked_at():
 
 def test_long_texts_of_signs_cost_no_more_than_their_length():
     begun = time.process_time()
-    for text in ("a" * 200_000 + "@", "@" * 30_000, "a@" * 30_000, "a@" + "b." * 100_000, "%40" * 30_000):
+    for text in ("a" * 200_000 + "@", "@" * 30_000, "a@" * 30_000, "a@" + "b." * 100_000, "\\" * 100_000, "%40" * 30_000):
         mask_text(text)
     assert time.process_time() - begun < 2

@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 ADDRESS_MASK = "[e-mail]"
-_AT = pattern(r"@|%40")
+_AT = pattern(r"""[\\"]{0,4}@|%40""")  # escaped for a shell or a regex, or behind a quoted name
 _LOCAL_PART_REVERSED = pattern(r"[\w.+%'~-]+")
 _DOMAIN = pattern(r"(?:[\w-]+\.)+[^\W\d_]{2,}")
 _MAX_LOCAL_CHARS = 64  # as RFC 5321 has it
