@@ -20,7 +20,7 @@ from hookonce.vocabulary.usage_sources import counting_sources
 TABLE = prices.load_prices()
 MODEL = "claude-sonnet-4-6"
 DENY = Decision(outcome="deny", reason="no", by="guard")
-EVENTS = int(os.environ.get("HOOKONCE_TURN_EVENTS", "3000"))
+EVENTS = int(os.environ.get("HOOKONCE_TURN_EVENTS", "1000"))
 
 
 def record(number, kind, decision=None, **more):
@@ -174,6 +174,18 @@ def test_what_turns_cost_is_together_what_the_session_costs():
     call = {"model": "gpt-5", "usage": Usage(input_tokens=10, output_tokens=1), "data": {"finish_reason": "x"}}
     found = turns([one for number in range(3) for one in (record(2 * number, "before_prompt"), record(2 * number + 1, "after_model", **call))])
     assert [23, 22, 23] == [turn.cost_micros for turn in found]
+
+
+def test_an_answer_after_something_else_is_another_call_of_the_model():
+    answer = {"model": MODEL, "usage": Usage(input_tokens=1_000_000, output_tokens=1)}
+    (turn,) = turns([PROMPT, record(11, "after_model", **answer), CALL, record(12, "after_model", **answer), STOP])
+    assert (2, 2_000_000, 6_000_030) == (len(turn.model_calls), turn.usage.input_tokens, turn.cost_micros)
+
+
+def test_a_refused_call_that_ran_all_the_same_and_failed_is_a_refusal_and_no_failure():
+    (turn,) = turns([PROMPT, record(11, "before_tool_execute", DENY, tool=tool(call_id="1")), record(12, "tool_use_failure", tool=tool(call_id="1", ok=False))])
+    assert (1, 0, 1) == (turn.calls, turn.failures, turn.refusals)
+    assert (True, False) == (turn.actions[0].is_refused, turn.actions[0].ok)
 
 
 def test_a_model_without_a_price_is_named():

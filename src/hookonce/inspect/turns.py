@@ -316,8 +316,6 @@ class TurnBuilder:
 
     def _update_usage(self, event: Event) -> None:
         source = usage_source_of(event)
-        if source != MODEL:
-            self._close_answer()
         previous_usage = self._spending.partial_usage
         self._spending = token_usage.update_spending(self._spending, event)
         if event.type == "after_model" and source == (TRANSCRIPT if TRANSCRIPT in self._state.sources else MODEL):

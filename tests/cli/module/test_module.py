@@ -180,7 +180,7 @@ def test_health_and_describe_of_a_module_to_the_letter_can_be_invoked(letter):
     described = module(home, "invoke", letter, "describe").documents()[0]
     assert (True, "letter", {}) == (described["ok"], described["result"]["name"], described["result"]["inputs"])
     assert {"ok": True, "result": "hello"} == module(home, "invoke", letter, "greet").documents()[0]
-    checked = module(home, "check", letter, "--op", "greet", "--case", "minimal", "--case", "order")
+    checked = module(home, "check", letter, "--op", "greet", "--case", "invoke", "--case", "order")
     assert (0, True) == (checked.code, "keeps to the protocol" in checked.out), checked.out
 
 
@@ -209,7 +209,7 @@ def test_an_mcp_server_is_listed_called_behind_the_gate_tried_and_offered(home):
     told = [(one["event"], one["status"], one["data"]["op"]) for one in log]
     assert [("policy:decision", "denied", "echo"), ("module:invoke", "error", "echo")] == told[:2]
     assert [("module:invoke", "ok", "echo"), ("policy:decision", "granted", "fail"), ("module:invoke", "error", "fail")] == told[3:]
-    for words in (("--case", "timeout", "--case", "crash", "--case", "garbage"), ("--transport", "http", "--case", "invoke")):
+    for words in (("--case", "crash", "--case", "garbage"), ("--transport", "http", "--case", "invoke")):
         checked = module(home, "check", "fake", "--op", "echo", *words)
         assert (0, True) == (checked.code, "keeps to the protocol" in checked.out), checked.out
     wrong = module(home, "check", "fake", "--transport", "stdio")

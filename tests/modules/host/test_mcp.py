@@ -101,6 +101,17 @@ def test_tools_that_appear_later_can_be_called_and_those_that_go_are_unsupported
         assert "unsupported_op" == invoke(link, "structured").error.code
 
 
+@pytest.mark.covers("AMP-13")
+def test_a_server_that_says_its_tools_have_changed_is_asked_again():
+    """
+    Without that word a tool that is known is called, and the server itself would have to refuse it.
+    """
+    with reached("stdio") as link:
+        assert invoke(link, "structured").ok
+        assert invoke(link, "grow", {"without": "structured"}).ok
+        assert "unsupported_op" == invoke(link, "structured").error.code
+
+
 def test_what_a_server_asks_of_us_is_answered():
     """
     A ping with nothing, everything else with a refusal.
