@@ -19,7 +19,7 @@ from hookonce.base.spawn import fork
 from hookonce.base.wire import BLOCK_CODE, UNWRITTEN_REASON
 from hookonce.client import installation, oneshot
 from hookonce.client.installation import install_client, refresh_client
-from hookonce.dispatch import dedup, dispatcher, fail_mode
+from hookonce.dispatch import dedup, dispatcher, fail_mode, live_formats
 from hookonce.handlers.operation import run_blocking
 from hookonce.model import Reply
 from hookonce.store.spool import files
@@ -178,7 +178,8 @@ def test_the_shell_knows_the_silence_of_every_agent(home, client):
 
 def test_every_refusal_that_was_made_beforehand_is_the_one_that_python_would_give(home, client):
     """
-    For every event of every agent, read and printed by a shell.
+    For every event of every agent and of every live format, whose tool need not name the event, read and printed by a
+    shell.
     """
     kinds = sorted({kind for name in agents.AGENTS for kind in config_events(agents.load(name)).values()})
     hooks = [{"event": kind, "blocking": True, "on_failure": "closed", "handler": {"type": "command", "command": "true"}} for kind in kinds]
@@ -192,7 +193,10 @@ def test_every_refusal_that_was_made_beforehand_is_the_one_that_python_would_giv
 
     assert len(rows) > 60
     for name, native, code, stdout, stderr in rows:
-        agent = agents.load(name.decode())
+        agent = live_formats.load_caller(name.decode())
+        if not native:
+            assert (stdout, stderr, code) in {(*answer, number) for one, event, number, *answer in rows if one == name and event}
+            continue
         assert canonical_event_of(agent, native.decode()) in kinds
         expected = bytes_of(fail_mode.build_reply(agent, native.decode(), fail_mode.FAIL_CLOSED_REASON))
         assert expected == (stdout, stderr, int(code)), (name, native)
