@@ -18,7 +18,7 @@ from tests.manifest.projects import Project, command, house, manifest, put
 OPEN = ["openhook", "agent-hooks", "cloudevents", "otel", "amplifier"]
 WRITE_ONLY = ["ocsf", "agent-trace"]
 # So many on stdin in each format, and as many over HTTP in all formats together; each post is a process.
-ON_STDIN = int(os.environ.get("HOOKONCE_CANARIES", "60"))
+ON_STDIN = min(int(os.environ.get("HOOKONCE_CANARIES", "60")), 10_000)
 OVER_HTTP = max(30, ON_STDIN // len(OPEN))
 
 
@@ -193,7 +193,7 @@ def test_observers_of_a_project_hear_no_canary(background, tmp_path):
     project, out = Project(tmp_path / "p"), tmp_path / "heard"
     project.observe({"command": f"cat >> {out}; echo >> {out}", "events": ["*"], "async": background})
     project.trust()
-    birds = list(flocks(40))
+    birds = list(flocks(25))
     for flock in birds:
         called(flock, project.folder)
 

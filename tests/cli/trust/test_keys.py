@@ -75,7 +75,7 @@ def test_a_key_of_another_machine_is_added_used_and_removed(laptop, server):
     assert "no trusted key is called laptop; there is none" in server.run("keys", "remove", "laptop").err
 
 
-@pytest.mark.parametrize("to", ["openhook", "agent-hooks", "cloudevents", "otel", "amplifier"])
+@pytest.mark.parametrize("to", ["cloudevents", "otel"])
 def test_import_tells_whose_the_events_are_and_keeps_no_broken_one(laptop, server, to):
     """
     Each signature is verified; an event that is not what was signed is named and not kept.
