@@ -108,7 +108,7 @@ def test_a_hook_that_judges_is_told_everything(dialect):
     """
     for flock in flocks(30):
         heard, _ = on_stdin(flock, dialect=dialect)
-        assert flock.agent != "claude-code" or flock.texts == sung(flock.texts, heard)
+        assert flock.texts == sung(flock.texts, heard)
 
 
 @pytest.mark.parametrize(("scope", "arrives"), [("project", False), ("user", True), ("organisation", True), ("system", True)])
@@ -173,6 +173,26 @@ def test_variables_in_which_agents_hand_over_the_call_are_dropped(privacy, arriv
     assert "TEAM" in names
     assert arrives == bool(names & (told.keys() - {"TEAM"}))
     assert not arrives or told.keys() <= names
+
+
+@pytest.mark.parametrize("scope", ["project", "user"])
+@pytest.mark.parametrize(("privacy", "arrives"), [(None, False), ("standard", False), ("full", True)])
+@pytest.mark.parametrize("name", ["USER_PROMPT", "CURSOR_USER_EMAIL"])
+def test_headers_cannot_name_those_variables(name, privacy, arrives, scope, monkeypatch, there):
+    """
+    A hook that posts in an open format is not sent, and its failure says which variable it has not; tokens go on.
+    """
+    monkeypatch.setattr("tests.dispatch.pipeline_cases.PLAIN", PLAIN | {name: "secretly", "TEAM_TOKEN": "t-1"})
+    before, arrives, (flock,) = len(there.heard), arrives and scope == "user", flocks(1)
+    for variable in (name, "TEAM_TOKEN"):
+        handler = {"type": "http", "command": None, "url": there.url(), "headers": {"X": f"${{{variable}}}"}, "allowed_env": [variable]}
+        one = hook(blocking=False, handler=handler, dialect="openhook", privacy=privacy, scope=scope)
+        _, record = ask(asked(flock.agent, flock.native, flock.payload), [one])
+        if variable == name and not arrives:
+            assert f"needs the environment variable {name}, which is not set" in record.runs[0].failure
+
+    assert (["secretly"] if arrives else []) + ["t-1"] == [headers["x"] for _, _, headers, _ in there.heard[before:]]
+
 
 
 # As a user meets it

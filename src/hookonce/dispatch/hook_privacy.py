@@ -61,7 +61,7 @@ def attribute_event(event: Event) -> Event:
     return replace(event, user=user_of(event, "full", None if gaps else key, settings.load().user))
 
 
-def tellable_variables(environment: Mapping[str, str], level: Level) -> dict[str, str]:
+def filter_variables(environment: Mapping[str, str], level: Level) -> dict[str, str]:
     """The environment of such a hook, below full without what agents put there of the call itself."""
     if level == "full":
         return dict(environment)

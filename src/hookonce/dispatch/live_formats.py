@@ -53,7 +53,7 @@ def can_decide(agent: Agent, native: str) -> bool:
     return bool(point_of(agent, native).capabilities & {"prevent", "retry"})
 
 
-def rewritten_data(document: Event, event: Event, new_input: Object) -> Object:
+def replace_input(document: Event, event: Event, new_input: Object) -> Object:
     """The `data` of a document with the new input of its call, or its new prompt; the rest as it came."""
     data = as_dict(as_dict(document.native).get("data"))
     return data | ({"tool_input": new_input} if event.tool is not None else new_input)

@@ -76,7 +76,7 @@ def _native_reply(request: "CallRequest", decision: Decision) -> Reply:
     if new_input is not None and tool is not None:
         new_input = tool.native_input
     if new_input is not None and request.document is not None:
-        new_input = live_formats.rewritten_data(request.document.event, request.event, new_input)
+        new_input = live_formats.replace_input(request.document.event, request.event, new_input)
     reply = agent.reply(request.native, decision, new_input)
     if reply.stderr.isprintable():
         return reply

@@ -21,7 +21,7 @@ from hookonce.base import process_info, settings, times
 from hookonce.base.invocation import CANONICAL_DIALECT
 from hookonce.base.jsontext import dump
 from hookonce.dispatch.dialect import DialectEventError, dialect_variables
-from hookonce.dispatch.hook_privacy import has_open_format, privacy_level, tellable_variables
+from hookonce.dispatch.hook_privacy import filter_variables, has_open_format, privacy_level
 from hookonce.dispatch.prepare import MODEL_HANDLER_TYPES, command_of, digest_content, prepare_hook
 from hookonce.dispatch.select import SelectedHook
 from hookonce.errors import HookonceError, PayloadError
@@ -202,8 +202,8 @@ def _hook_world(selection: SelectedHook, event: Event, caller: CallerContext) ->
     if variables := dialect_variables(hook.dialect or CANONICAL_DIALECT, event, caller.cwd):
         known_names = agents.load(event.agent).variables if event.agent in agents.AGENTS else {}
         env = variables | env | {name: value for name, value in variables.items() if name not in known_names}
-    if handler.type not in _REMOTE_TYPES and has_open_format(hook):  # headers have what the hook itself names
-        env = tellable_variables(env, privacy_level(hook, selection.scope)[0])
+    if has_open_format(hook):
+        env = filter_variables(env, privacy_level(hook, selection.scope)[0])
     if selection.scope != "project" and not keeps_callers:  # a project's own folder is its business
         env |= python_variables(handler.command or "")
     own_variables = {

@@ -29,11 +29,11 @@ def user_of(event: Event, level: Level, key: bytes | None, configured_id: str | 
     told_id = _told_id(event)
     if told_id is None:
         return _pseudonym(key, f"account {os.getuid()}")
-    user = event.user if level == "full" else nameable_user(event.user, None)
+    user = event.user if level == "full" else public_user(event.user, None)
     return user or _pseudonym(key, told_id)
 
 
-def nameable_user(user: User | None, configured_id: str | None) -> User | None:
+def public_user(user: User | None, configured_id: str | None) -> User | None:
     """The user of a stored or foreign event, if everybody may know it: a pseudonym, or whom the setting names."""
     if user is None or user.name is not None or user.id is None:
         return None

@@ -14,7 +14,7 @@ from hookonce.dispatch.intake import content_digest
 from hookonce.dispatch.live_formats import is_live
 from hookonce.errors import HookonceError
 from hookonce.model import Agent, Event, Format, Object, Origin, Record
-from hookonce.sessions.attribution import nameable_user
+from hookonce.sessions.attribution import public_user
 from hookonce.store.entry import StoreEntry, build_entry
 from hookonce.store.integrity import keys
 from hookonce.store.integrity.signature import signer_title, verify_document
@@ -111,7 +111,7 @@ def _line_entries(translation: Translation, line: StreamLine, level: Level, sign
 def _build_entry(document: Object, level: Level, signer: str | None, raw: bytes) -> StoreEntry:
     fields = {name: document[name] for name in Record.__struct_fields__}
     record = Record(**fields | {"event": _mark_import(document["event"], signer, raw)})
-    output_record = redact(record, level, keys.load_digest_key(), user=nameable_user(record.event.user, None))
+    output_record = redact(record, level, keys.load_digest_key(), user=public_user(record.event.user, None))
     return build_entry(
         replace(output_record, gaps=list(dict.fromkeys(output_record.gaps)))
     )  # some of it may have been left out before

@@ -17,7 +17,7 @@ from hookonce.base.times import now
 from hookonce.dispatch.identification import foreign_home, identify
 from hookonce.errors import HookonceError, UnknownName
 from hookonce.model import Actor, Agent, Event, Format, Gap, Object, Origin, Record, User
-from hookonce.sessions.attribution import nameable_user
+from hookonce.sessions.attribution import public_user
 from hookonce.sessions.stream_context import StreamContext
 from hookonce.store.integrity.signature import sign_document
 from hookonce.store.privacy.redact import Level, redact
@@ -148,7 +148,7 @@ class Translation:
             return []
         user = None if plan.user is None else User(id=plan.user)
         if plan.keeps_users:
-            user = nameable_user(record.event.user, settings.load().user)
+            user = public_user(record.event.user, settings.load().user)
         if plan.level != "full":
             output_record = redact(record, plan.level, native=self._keeps_native, user=user)
         elif user is not None:
