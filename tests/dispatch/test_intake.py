@@ -10,6 +10,7 @@ from hookonce.base import ids, paths, runtime_dir
 from hookonce.base.json_stream import StreamLine
 from hookonce.dispatch import dispatcher, fail_mode, intake, live_formats, pause
 from hookonce.model import Reply
+from hookonce.store.maintenance.erasure import erase_records
 from hookonce.store.spool import files as spool_files
 from hookonce.store.spool.ingest import ingest_spool
 from hookonce.store.writer import Writer
@@ -358,6 +359,59 @@ def test_an_import_of_the_same_events_adds_nothing(home, name, first):
             new -= ingest_spool(writer.append).new_records
     assert (0 if first == "live" else 1) == new
     assert 0 == spool_files.conflict_count()
+
+
+def forget():
+    """Nothing is left of earlier calls but the record."""
+    runtime_dir.remove_stale_files(doors=0, calls=0)
+
+
+@pytest.mark.parametrize("moved", ["page", "store"])
+def test_an_import_is_no_answer_of_a_hook(home, moved):
+    """
+    What was imported is asked when it comes live, once, and recorded beside the import.
+    """
+    hooks(home, DENY, on_failure="closed")
+    with Writer() as writer:
+        assert 1 == [*import_events([StreamLine(1, raw(ACTION))], writer, "minimal")][-1].new
+        for _ in range(3):
+            assert "deny" in told(ACTION, "agent-hooks").stdout
+            if moved == "store":
+                ingest_spool(writer.append)
+                forget()
+    assert 1 == len(asked(home))
+    if moved == "page":
+        (record,) = records()
+        assert (["retry"], ["deny"]) == ([gap.capability for gap in record.gaps if gap.capability], [run.outcome for run in record.runs])
+    assert 0 == spool_files.conflict_count()
+
+
+def test_an_event_that_failed_once_is_asked_once_more(home, monkeypatch):
+    """
+    And no more than once, however late it comes again.
+    """
+    hooks(home, DENY)
+    with monkeypatch.context() as patch:
+        patch.setattr("hookonce.dispatch.pipeline._select_call_hooks", lambda *_: 1 / 0)
+        told(ACTION, "agent-hooks")
+    for _ in range(3):
+        forget()
+        assert "deny" in told(ACTION, "agent-hooks").stdout
+    assert (1, 2) == (len(asked(home)), len(records()))
+
+
+def test_an_erased_event_that_comes_again_is_asked_and_stays_erased(home):
+    hooks(home, DENY)
+    told(ACTION, "agent-hooks")
+    with Writer() as writer:
+        ingest_spool(writer.append)
+        erase_records(writer, [ACTION["event_id"]])
+    forget()
+    for _ in range(2):
+        assert "deny" in told(ACTION, "agent-hooks").stdout
+
+    assert (2, 0, 0) == (len(asked(home)), len(records()), spool_files.conflict_count())
+    assert "was erased" in logged()
 
 
 def test_a_lost_record_is_written_when_the_event_comes_again(home, monkeypatch):

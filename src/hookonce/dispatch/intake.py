@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator
 from contextlib import suppress
 from time import monotonic, time
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from hookonce import agents
@@ -25,6 +26,7 @@ from hookonce.store.integrity.signature import canonical_bytes
 from hookonce.store.privacy.redact import digest
 from hookonce.store.spool import files
 from hookonce.store.spool.lookup import KnownEvent
+from hookonce.vocabulary.events import is_imported
 
 CONFLICT, RETRY = "conflict", "retry"
 FAIL_MODE = "fail mode"  # how the gap of a call is named that was answered without its hooks
@@ -94,7 +96,7 @@ def id_gap(event: Event, event_id: str) -> Gap:
     is_conflict = event_id == conflict_id(event)
     note = f"another event has the id {own_id} and says something else; ids must be unique"
     if not is_conflict:
-        note = f"hooks could not be asked when {own_id} came first, and were asked now"
+        note = f"hooks were not asked when {own_id} came first, and were asked now"
     capability = CONFLICT if is_conflict else RETRY
     return Gap(where="$.event.id", capability=capability, strategy="derived id", effect="observes", note=note)
 
@@ -164,19 +166,53 @@ def abandon_event(event: Event, store: DedupStore) -> None:
         store(_page_key(event), lambda entries: [entry for entry in entries if content not in entry.ids])
 
 
-def resolve_id(event: Event, entry: DedupEntry, find_event: FindEvent) -> tuple[str, KnownEvent | None]:
-    """The id under which an event is recorded, and what is recorded of it already.
+class EventPlace(Struct, frozen=True, kw_only=True):
+    """Place of an event in the record: the id that it gets, and what is recorded of it already.
 
-    An event whose hooks could not be asked when it came first is asked now, and recorded beside that.
+    `earlier` is the record of an event whose hooks were asked; `known_id` the id of one whose hooks were not, because
+    it was imported or they could not be, or which was erased.
+    """
+
+    id: str
+    earlier: KnownEvent | None = None
+    known_id: str | None = None
+    is_erased: bool = False
+
+    def recorded_id(self, call_decision: CallDecision) -> str | None:
+        """The id of the record that tells this decision already, if nothing is to be recorded beside it."""
+        if self.earlier is not None:
+            return self.id
+        is_new = bool(call_decision.runs) or call_decision.decision != Decision()
+        return None if is_new and not self.is_erased else self.known_id
+
+
+def resolve_event(event: Event, entry: DedupEntry, find_event: FindEvent) -> EventPlace:
+    """The place of an event in the record.
+
+    An event whose hooks were not asked when it came first is asked now, and what they say is recorded beside that. One
+    that was erased is asked as well, and stays erased; nobody can tell any more what it said.
     """
     event_id, earlier = event.id, find_event(event.id)
     is_same = earlier is not None and _has_content(earlier, event)
     if not is_same and (earlier is not None or entry.first_id != event_id):
-        event_id = conflict_id(event)
-        earlier = find_event(event_id)
-    if earlier is not None and earlier.record is not None and _has_failed(earlier.record):
-        return ids.derive_id(event_id, RETRY, entry.by), None
-    return event_id, earlier
+        other_id = conflict_id(event)
+        other = find_event(other_id)
+        if earlier is None or earlier.record is not None or other is not None:
+            event_id, earlier = other_id, other
+    if earlier is None or (earlier.record is not None and _was_asked(earlier.record)):
+        return EventPlace(id=event_id, earlier=earlier)
+    if earlier.record is None:
+        log.write(f"on {event.agent}: event {event_id} was erased and came again: hooks are asked, nothing is recorded")
+        return EventPlace(id=event_id, known_id=event_id, is_erased=True)
+    retry_id = ids.derive_id(event_id, RETRY, "")
+    retry = find_event(retry_id)
+    is_asked = retry is not None and (retry.record is None or _was_asked(retry.record))
+    return EventPlace(id=retry_id, earlier=retry if is_asked else None, known_id=event_id)
+
+
+def _was_asked(record: Record) -> bool:
+    """Whether the hooks of a recorded event were asked: it came live, and they could be."""
+    return not is_imported(record.event) and not _has_failed(record)
 
 
 def _has_failed(record: Record) -> bool:

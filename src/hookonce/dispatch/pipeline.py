@@ -256,8 +256,7 @@ def _drop_old_selection(request: CallRequest, joined_at: float) -> CallRequest:
 
 def _process_document(request: CallRequest, call_context: CallContext, deadline: float) -> Task[CallResponse]:
     """The same for an event of an open format: hooks are asked once for an id and its content, wherever it comes in."""
-    event, store, find_event = request.event, call_context.dedup_store, call_context.find_event
-    joined_at = monotonic()
+    event, store, find_event, joined_at = request.event, call_context.dedup_store, call_context.find_event, monotonic()
     entry = yield from intake.join_event(event, request.arguments.id, deadline, store)
     if entry.decided is not None:
         request, wait_end = _with_event_id(request, entry.first_id), monotonic() + _RECORD_WAIT_S
@@ -266,19 +265,20 @@ def _process_document(request: CallRequest, call_context: CallContext, deadline:
         return replace(build_response(request, entry.decided), is_duplicate=is_recorded)
     request = _drop_old_selection(request, joined_at)
     try:
-        event_id, earlier = intake.resolve_id(event, entry, find_event)
-        request = _with_event_id(request, event_id)
-        if earlier is None:
+        place = intake.resolve_event(event, entry, find_event)
+        request = _with_event_id(request, place.id)
+        if place.earlier is None:
             call_decision = yield from _decide_call(request, call_context, deadline)
         else:
-            call_decision = intake.recorded_decision(earlier, request.document or Record(event=event))
-        intake.publish_decision(event, event_id, call_decision, store)
+            call_decision = intake.recorded_decision(place.earlier, request.document or Record(event=event))
+        recorded_id = place.recorded_id(call_decision)
+        intake.publish_decision(event, recorded_id or place.id, call_decision, store)
     except AlreadyClaimedError:
         raise  # somebody else has this very call
     except BaseException:
         intake.abandon_event(event, store)  # who waits with the same event decides
         raise
-    return replace(build_response(request, call_decision), is_duplicate=earlier is not None)
+    return replace(build_response(request, call_decision), is_duplicate=recorded_id is not None)
 
 
 def _with_event_id(request: CallRequest, event_id: str) -> CallRequest:
