@@ -1,5 +1,15 @@
 """Calls that are much work, which a copy of the daemon does: hung up on, they are treated as all others are."""
 
+import json
+import os
+import socket
+from time import monotonic
+from unittest.mock import MagicMock
+
+from hookonce.daemon import socket_call
+from hookonce.daemon.call_timer import CallTimer
+from hookonce.daemon.connection import ClientRequest
+from hookonce.daemon.socket_call import LARGE_PAYLOAD_BYTES, SocketCall
 from tests.daemon.installed_home import TOOL, payload, refused
 from tests.daemon.step_client import asking, step
 from tests.daemon.test_socket_call_hangup import WAITS
@@ -56,3 +66,32 @@ def test_nothing_is_kept_of_a_call_whose_answer_was_read(warm):
     assert refused(warm.tool("x" * (1 << 20)), "no")
     assert eventually(lambda: not calls(warm), 30)
     assert 0 == warm.status()["under_way"]
+
+
+def test_the_copy_uses_nothing_that_the_daemon_has_open(tmp_path, monkeypatch):
+    """
+    A long end of a session is completed by the files: what waits in the daemon is stored there, and only there.
+    """
+    monkeypatch.setenv("HOME", str(tmp_path))
+    place = tmp_path / ".config" / "hookonce"
+    place.mkdir(parents=True)
+    hook = {"name": "h", "event": "session_end", "handler": {"type": "command", "command": f"cat >{tmp_path}/heard; mv {tmp_path}/heard {tmp_path}/all"}}
+    (place / "hooks.json").write_text(json.dumps({"spec": "hooks/1.0", "hooks": [hook]}), encoding="utf-8")
+    services, forked = MagicMock(call_timer=CallTimer(), calls_dir=str(tmp_path), active_calls=0), []
+    monkeypatch.setattr(socket_call.ForkedCall, "start", lambda _, *words: forked.append(words))
+    known = {"session_id": "s", "transcript_path": "/t.jsonl", "cwd": "/", "hook_event_name": "SessionEnd"}
+    raw = json.dumps(known | {"reason": "other", "more": "x" * LARGE_PAYLOAD_BYTES}).encode()
+    words = ["claude-code", "SessionEnd", "--via", "claude-code/user"]
+    known_fields = {"version": b"", "build": "", "namespaces": "", "environment": {}, "cwd": str(tmp_path), "umask": 0o022}
+    request = ClientRequest(id="c", argv=words, stdin=raw, **known_fields)
+    call = SocketCall(services, MagicMock(), request, os.getpid())
+    call.start(None, is_paused=False)
+    services.loop.call_soon.call_args.args[0]()
+    services.reset_mock()
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        socket_call._run_child(*forked[0][:2], theirs.fileno(), monotonic())
+
+    assert eventually((tmp_path / "all").exists)
+    assert "session_end" == json.loads((tmp_path / "all").read_text(encoding="utf-8"))["type"]
+    assert [] == services.mock_calls

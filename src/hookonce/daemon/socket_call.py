@@ -206,15 +206,18 @@ class SocketCall:
             self._services.loop, lambda has_answered: self._finish_forked(forked_call.pid, has_answered=has_answered)
         )
         self._wait_for_hooks()
-        oneshot_context = context.oneshot_context(request.environment)
-        call_context = structs.replace(
-            call_context,
-            spool=oneshot_context.spool,
-            dedup_store=oneshot_context.dedup_store,
-            handler_registry=oneshot_context.handler_registry,
-            find_event=oneshot_context.find_event,
+        child_context = structs.replace(
+            context.oneshot_context(request.environment),  # nothing of ours that writes, or waits to be written
+            cwd=call_context.cwd,
+            umask=call_context.umask,
+            pid=call_context.pid,
+            claim=call_context.claim,
+            add_duration=call_context.add_duration,
+            shared_stamps=call_context.shared_stamps,
+            is_paused=call_context.is_paused,
+            results=call_context.results,
         )
-        forked_call.start(request, call_context, client.socket.fileno())
+        forked_call.start(request, child_context, client.socket.fileno())
 
     def _send_ack(self, call: IncomingCall) -> None:
         """Send the acknowledgement with the deadline and the reply to use if we never answer."""
