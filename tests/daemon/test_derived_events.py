@@ -40,6 +40,7 @@ SEQUENCES = {
     "kiro": ["SessionStart", "UserPromptSubmit", "PreToolUse-write", "PostToolUse-write", "Stop"],
     "vs-code-copilot": ["SessionStart", "UserPromptSubmit", "PreToolUse-terminal", "PostToolUse", "Stop"],
 }
+END = b'{"session_id": "s", "cwd": "%s", "hook_event_name": "SessionEnd", "reason": "other"}'
 
 
 class Listening(SessionHarness):
@@ -104,7 +105,7 @@ class Listening(SessionHarness):
                 [agent, golden.get("event") or name.partition("-")[0], "--via", f"{agent}/user"], text.encode(), by
             )
 
-    def call(self, words, raw, by=None, environment=None):
+    def call(self, words, raw, by=None, environment=None, complete_end=None):
         """A call as the daemon answers it."""
         call_id = ids.new_id()
         context = CallContext(
@@ -116,7 +117,7 @@ class Listening(SessionHarness):
             claim=lambda _: True,
             on_record=self.timer.record_start,
             add_duration=self.timer.add_duration,
-            complete_end=self.store_writer.complete_end,
+            complete_end=complete_end or self.store_writer.complete_end,
         )
         if by is not None:
             self.reaper.record_caller(call_id.encode(), by.told)
@@ -258,6 +259,33 @@ def test_a_live_end_carries_model_duration_tokens_and_reason(daemon, way):
     assert (int, "/t.jsonl") == (type(end["data"]["duration_ms"]), end["data"]["transcript_path"])
     (kept,) = daemon.records("session_end")
     assert ("claude-x", 1200) == (kept.event.model, kept.event.usage.input_tokens)
+
+
+def test_an_end_is_completed_after_its_caller_was_acknowledged(daemon):
+    """
+    What the session came to may take a while to find, and a client waits for the acknowledgement a moment only.
+    """
+    daemon.observe("session.end")
+    daemon.say("claude-code", "SessionStart", "UserPromptSubmit")
+    order = []
+
+    def receive(*words):
+        found = usual(*words)
+        order.append("received")
+        return found
+
+    def complete(event):
+        order.append("completed")
+        return daemon.store_writer.complete_end(event)
+
+    usual = dispatcher.receive_call
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dispatcher, "receive_call", receive)
+        daemon.call(["claude-code", "SessionEnd"], END % daemon.project.as_posix().encode(), complete_end=complete)
+
+    assert ["received", "completed"] == order
+    assert daemon.hears(1)
+    assert int is type(daemon.heard()[0]["data"]["duration_ms"])
 
 
 @pytest.mark.covers("OH-30")

@@ -99,7 +99,6 @@ def receive_call(
     if request is not None and call_context.runs_hooks:
         with suppress(Exception):  # it is tried again where hooks are selected, and told there
             request = replace(request, in_force=find_hooks_in_force(request, call_context))
-            request = _complete_end(request, call_context)
     return IncomingCall(argv=argv, raw=raw, context=call_context, request=request, silent_agent=silent_agent)
 
 
@@ -120,12 +119,16 @@ def _note_caller(request: CallRequest, call_context: CallContext) -> CallRequest
 def _complete_end(request: CallRequest, call_context: CallContext) -> CallRequest:
     """The request of a session's end with the event as hooks are told; the record is completed where it is stored.
 
-    Before anything of this call is recorded, for then the session has ended.
+    After the call was acknowledged, because the store may be slow, and before anything of it is recorded, for then
+    the session has ended.
     """
     has_hooks = request.in_force is not None and request.in_force.candidates and request.arguments.run is None
-    if request.event.type != _SESSION_END or not has_hooks:
-        return request
-    return replace(request, hook_event=call_context.complete_end(request.event))
+    if request.event.type == _SESSION_END and request.hook_event is None and has_hooks:
+        try:
+            return replace(request, hook_event=call_context.complete_end(request.event))
+        except Exception as problem:  # noqa: BLE001  hooks are told what the agent has said
+            _log_problem("session_end", problem)
+    return request
 
 
 def answer_call(
@@ -214,6 +217,7 @@ def _answer_request(request: CallRequest, call: IncomingCall) -> Task[Reply]:
     call_context = call.context
     if not call.raw.strip() and "prevent" in point_of(request.agent, request.native).capabilities:
         raise PayloadError("nothing was said of what has to be judged")
+    request = _complete_end(request, call_context)
     if request.event.type == _SESSION_END and request.document is None:
         append_record(Record(event=request.event), call_context)  # an agent that ends does not always let us end
     try:
