@@ -87,7 +87,7 @@ def serve_lines(fake):
 
 
 @contextmanager
-def listening(fake=None, *, stream=False, resumes=False, statuses=()):  # noqa: C901  one server, all that it can do
+def listening(fake=None, *, stream=False, resumes=False, goes_on=True, strays=(), statuses=()):  # noqa: C901  one server, all that it can do
     """A server over HTTP: its URL, and what it was sent (method, headers, message)."""
     fake, heard, sessions, late, left = fake or Fake(), [], [], {}, list(statuses)
 
@@ -112,12 +112,13 @@ def listening(fake=None, *, stream=False, resumes=False, statuses=()):  # noqa: 
             if resumes and message["method"] == "tools/call":
                 late["7"], raw = raw, b"id: 7\nretry: 10\ndata:\n\n"
             elif stream:
-                raw = b": hello\r\nevent: message\r\ndata: " + NOTICE + b"\r\n\r\ndata: " + raw + b"\r\n\r\n"
+                raw = b": hello\r\nevent: message\r\ndata: " + NOTICE + b"\r\n\r\ndata: " + json.dumps([*strays, told]).encode() + b"\r\n\r\n"
             return self.send(200, raw, "text/event-stream" if stream or raw.startswith(b"id") else "application/json")
 
         def do_GET(self):
             heard.append(("GET", dict(self.headers), None))
-            self.send(200, b"data: " + late.pop(self.headers["Last-Event-ID"]) + b"\n\n", "text/event-stream")
+            raw = b"data: " + late.pop(self.headers["Last-Event-ID"]) if goes_on else b"retry: 0"
+            self.send(200, raw + b"\n\n", "text/event-stream")
 
         def do_DELETE(self):
             heard.append(("DELETE", dict(self.headers), None))

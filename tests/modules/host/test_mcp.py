@@ -1,16 +1,21 @@
 """A server of the Model Context Protocol is a module: its tools are operations, on stdio and over streamable HTTP."""
 
+import json
 import os
 import signal
 import sys
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Barrier, BrokenBarrierError
+from time import monotonic
 
 import pytest
 
 from hookonce.lab.fakes import mcp_server as lab_server
 from hookonce.modules.host.client import connect, description_problems, health, invoke
+from hookonce.modules.host.mcp_stdio import McpLifecycle
 from hookonce.modules.protocol.descriptor import parse_descriptor
 from tests.handlers.processes import eventually
 from tests.modules import mcp_fake
@@ -186,6 +191,72 @@ def test_a_stream_that_ends_early_is_resumed():
     with listening(resumes=True) as (url, heard), mounted(url=url) as link:
         assert "echo: x" == invoke(link, "echo", {"text": "x"}).result
     assert ["7"] == [headers["Last-Event-ID"] for way, headers, _ in heard if way == "GET"]
+
+
+def test_a_server_that_ends_every_stream_is_not_asked_without_a_pause():
+    """
+    Whatever it says how soon that may be.
+    """
+    with listening(resumes=True, goes_on=False) as (url, heard), mounted(url=url) as link:
+        assert health(link, 10).ok
+        assert invoke(link, "echo", {"text": "x"}, timeout=0.5).error.code in {"unreachable", "timeout"}
+    assert 1 <= sum(way == "GET" for way, *_ in heard) <= 5
+
+
+def test_what_answers_no_request_of_ours_is_passed_over():
+    strays = [{"id": one, "result": {}} for one in ([], {}, None, True, 1.0, "x", -1)] + [[], 1, {}]
+    with listening(stream=True, strays=strays) as (url, _), mounted(url=url) as link:
+        assert "echo: x" == invoke(link, "echo", {"text": "x"}).result
+
+
+class Wire:
+    """The process of a server: what it was sent; while something is written, `meanwhile` is called."""
+
+    def __init__(self):
+        self.sent, self.meanwhile = [], lambda: None
+
+    def send(self, line, *_):
+        self.meanwhile()
+        self.sent.append(json.loads(line))
+        return len(line)
+
+
+def wired():
+    wire = Wire()
+    return wire, McpLifecycle(wire, None, lambda *_: None, lambda: None)
+
+
+PING = b'{"jsonrpc": "2.0", "id": "p", "method": "ping"}\n'
+
+
+def test_a_reply_for_which_nobody_could_write_goes_after_what_is_written():
+    wire, lifecycle = wired()
+    pings = [PING]
+    wire.meanwhile = lambda: pings and lifecycle._process_chunk(pings.pop())
+    lifecycle.notify({"method": "notifications/initialized"}, monotonic() + 5)
+    assert ["notifications/initialized", None] == [one.get("method") for one in wire.sent]
+    assert ("p", {}) == (wire.sent[1]["id"], wire.sent[1]["result"])
+
+
+def test_two_threads_send_a_reply_once():
+    """
+    Both have seen that there is one.
+    """
+    wire, lifecycle = wired()
+    together = Barrier(2)
+
+    class Replies(deque):
+        def __bool__(self):
+            has_one = len(self) > 0
+            with suppress(BrokenBarrierError):
+                together.wait(0.2)
+            return has_one
+
+    lifecycle._replies = Replies([{"id": "p", "result": {}}])
+    with ThreadPoolExecutor(2) as pool:
+        for one in [pool.submit(lifecycle._send_replies) for _ in range(2)]:
+            one.result()
+    assert ["p"] == [one["id"] for one in wire.sent]
 
 
 STATUSES = {

@@ -16,12 +16,14 @@ from hookonce.modules.host.mcp import McpSession
 from hookonce.modules.host.mcp_stdio import TOOLS_CHANGED
 from hookonce.modules.protocol import mcp, messages
 from hookonce.modules.protocol.messages import Fault
+from hookonce.modules.protocol.pending import parse_id
 
 _SESSION_HEADER = "Mcp-Session-Id"
 _CANCEL_TIMEOUT_S = 0.2  # for a server to hear that nobody waits for an answer any more
 _CLOSE_TIMEOUT_S = 1.0  # for a server to hear that we leave
 _EVENT_STREAM = "text/event-stream"
 _MAX_RETRY_DIGITS = 6  # of a number of milliseconds
+_MIN_RETRY_S = 0.1  # a server that ends every stream at once is not asked more often
 _OK_STATUSES = range(200, 300)
 _REDIRECT_STATUSES = range(300, 400)
 _NOT_FOUND, _METHOD_NOT_ALLOWED = 404, 405
@@ -38,7 +40,7 @@ class _EventStream(Struct):
         if field == "id":
             self.last_id = value if value.isascii() and value.isprintable() else self.last_id
         elif value.isdecimal() and len(value) <= _MAX_RETRY_DIGITS:
-            self.retry_s = int(value) / 1000
+            self.retry_s = max(int(value) / 1000, _MIN_RETRY_S)
 
 
 class McpHttpConnection:
@@ -149,7 +151,7 @@ class McpHttpTransport(HttpPool):
         if type(item) is not dict:
             return False
         if "method" not in item:
-            return item.get("id") in {message_id, str(message_id)}
+            return parse_id(item.get("id")) == message_id
         if (reply := mcp.answer_server_request(item)) is not None:
             connection.notify(reply, deadline)
         elif item["method"] == TOOLS_CHANGED:

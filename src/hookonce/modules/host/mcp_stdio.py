@@ -34,7 +34,7 @@ class McpLifecycle(ModuleLifecycle):
 
     def notify(self, document: Object, deadline: float) -> None:
         """Send a notification."""
-        super()._send(0, messages.encode_line(document), deadline)
+        self._send(0, messages.encode_line(document), deadline)
 
     def _dispatch_document(self, document: Json, line: bytes) -> None:
         for message in document if type(document) is list else [document]:
@@ -56,8 +56,12 @@ class McpLifecycle(ModuleLifecycle):
 
     def _send_replies(self) -> None:
         """Send what the server has asked for; whoever is writing now, perhaps this thread, does it afterwards."""
-        while self._replies and not self._write_lock.locked() and not self.end_reason:
-            super()._send(0, messages.encode_line(self._replies.popleft()), monotonic() + _REPLY_TIMEOUT_S)
+        while self._replies and not self.end_reason and self._write_lock.acquire(blocking=False):
+            if not self._replies:  # another thread has sent it before we had the lock
+                self._write_lock.release()
+                continue
+            line = messages.encode_line(self._replies.popleft())
+            self._send_and_release(0, line, monotonic() + _REPLY_TIMEOUT_S)
 
     def _timeout_response(self, request_id: int, timeout: float) -> Object:
         response = super()._timeout_response(request_id, timeout)

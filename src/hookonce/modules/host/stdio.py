@@ -66,6 +66,10 @@ class ModuleLifecycle:
         """Whether the whole line was written; a line that got stuck in the middle cannot be taken back."""
         if not self._write_lock.acquire(timeout=_remaining_s(deadline)):
             return False
+        return self._send_and_release(request_id, line, deadline)
+
+    def _send_and_release(self, request_id: int, line: bytes, deadline: float) -> bool:
+        """The same for a thread that has the write lock, which it releases."""
         try:
             if self.end_reason:
                 return False

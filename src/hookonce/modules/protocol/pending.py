@@ -84,7 +84,7 @@ class PendingRequests(Generic[ReceiverT]):
         raw_id = document.pop("id", None)
         if raw_id is None:
             return self._deliver_without_id(document)
-        request_id = _parse_id(raw_id)
+        request_id = parse_id(raw_id)
         waiter = self._waiters.pop(request_id, None)
         if waiter is not None:
             self.echoes_ids = self.has_response = True
@@ -125,7 +125,7 @@ class PendingRequests(Generic[ReceiverT]):
                 self._waiters.popitem()[1].set_response(dict(document))
 
 
-def _parse_id(raw_id: Json) -> int:
+def parse_id(raw_id: Json) -> int:
     """The id of an answer; some languages make a text of it. One that we have never given is below all of ours."""
     if type(raw_id) is int:
         return raw_id
