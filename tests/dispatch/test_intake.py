@@ -8,7 +8,8 @@ import pytest
 from hookonce import agents
 from hookonce.base import ids, paths, runtime_dir
 from hookonce.base.json_stream import StreamLine
-from hookonce.dispatch import dispatcher, fail_mode, intake, live_formats, pause
+from hookonce.dispatch import dedup, dispatcher, fail_mode, intake, live_formats, pause
+from hookonce.dispatch.pipeline import AlreadyClaimedError
 from hookonce.model import Reply
 from hookonce.store.maintenance.erasure import erase_records
 from hookonce.store.spool import files as spool_files
@@ -412,6 +413,49 @@ def test_an_erased_event_that_comes_again_is_asked_and_stays_erased(home):
 
     assert (2, 0, 0) == (len(asked(home)), len(records()), spool_files.conflict_count())
     assert "was erased" in logged()
+
+
+@pytest.mark.parametrize("moved", ["page", "spool"])
+def test_a_conflict_whose_hooks_cannot_be_asked_is_recorded(home, monkeypatch, moved):
+    """
+    Once, under its own id, and counted; what the other event says stays.
+    """
+    hooks(home, DENY, on_failure="closed")
+    told(ACTION, "agent-hooks")
+    if moved == "spool":
+        forget()
+    with monkeypatch.context() as patch:
+        patch.setattr("hookonce.dispatch.pipeline._select_call_hooks", lambda *_: 1 / 0)
+        for _ in range(2):
+            assert "deny" in told(ACTION | {"session_id": "other"}, "agent-hooks").stdout
+
+    first, conflict = records()
+    assert (1, 1) == (len(first.runs), spool_files.conflict_count())
+    assert ["conflict", "respond"] == [gap.capability for gap in conflict.gaps if gap.capability]
+    assert (ACTION["event_id"], "other") == (conflict.event.origin.id, conflict.event.session)
+
+
+def test_a_failure_beside_a_good_record_leaves_it(home, monkeypatch):
+    """
+    Whoever waited in vain for a process that was killed after it had recorded its answer.
+    """
+    hooks(home, DENY)
+    told(ACTION, "agent-hooks")
+    forget()
+
+    def claim_of_another(*_):
+        raise AlreadyClaimedError("x")
+        yield
+
+    def nobody(*_):
+        return dedup.CallClaim(done=False)
+        yield
+
+    monkeypatch.setattr(dispatcher, "process_request", claim_of_another)
+    monkeypatch.setattr(dedup, "await_answer", nobody)
+    told(ACTION, "agent-hooks")
+    (record,) = records()
+    assert 1 == len(record.runs)
 
 
 def test_a_lost_record_is_written_when_the_event_comes_again(home, monkeypatch):

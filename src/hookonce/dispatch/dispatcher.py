@@ -258,7 +258,9 @@ def _await_claimant(request: CallRequest, call: IncomingCall) -> Task[Reply]:
         finally:
             results.release()
     response = _failure_response(request, HookonceError("whoever ran the hooks of this call is gone"), call.context)
-    append_record(response.record, call.context)
+    if not response.is_duplicate:
+        append_record(response.record, call.context)
+        intake.report_gaps(response.record)
     return response.reply
 
 
@@ -295,11 +297,12 @@ def _failure_response(request: CallRequest, problem: BaseException, call_context
     reply = fail_mode.build_reply(request.agent, request.native, refusal)
     if refusal is not None and reply == fail_mode.open_reply(request.agent):
         gaps.append(fail_mode.UNREFUSED_GAP)
-    document = request.document
-    record = Record(event=request.event, gaps=[*document.gaps, *gaps] if document is not None else gaps)
-    is_duplicate = document is not None and (
-        isinstance(problem, dedup.DedupTimeoutError) or call_context.find_event(request.event.id) is not None
-    )
+    event, document, is_duplicate = request.event, request.document, False
+    if document is not None:
+        event_id, is_duplicate = intake.resolve_failure(event, call_context.find_event)
+        event, document = intake.rename_event(event, document, event_id)
+        is_duplicate = is_duplicate or isinstance(problem, dedup.DedupTimeoutError)
+    record = Record(event=event, gaps=[*(document.gaps if document is not None else ()), *gaps])
     return CallResponse(reply=reply, record=record, is_duplicate=is_duplicate)
 
 

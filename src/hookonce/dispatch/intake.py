@@ -210,6 +210,14 @@ def resolve_event(event: Event, entry: DedupEntry, find_event: FindEvent) -> Eve
     return EventPlace(id=retry_id, earlier=retry if is_asked else None, known_id=event_id)
 
 
+def resolve_failure(event: Event, find_event: FindEvent) -> tuple[str, bool]:
+    """The id of an event whose hooks could not be asked, and whether it is in the record; an erased one counts."""
+    known = find_event(event.id)
+    if known is None or known.record is None or _has_content(known, event):
+        return event.id, known is not None
+    return conflict_id(event), find_event(conflict_id(event)) is not None
+
+
 def _was_asked(record: Record) -> bool:
     """Whether the hooks of a recorded event were asked: it came live, and they could be."""
     return not is_imported(record.event) and not _has_failed(record)
