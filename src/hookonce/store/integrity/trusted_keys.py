@@ -1,5 +1,10 @@
 """Public keys of other machines, which somebody has said to trust, by the names that they were given."""
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fcntl import LOCK_EX, flock
+from functools import lru_cache
 from pathlib import Path
 from re import compile as pattern
 from typing import TYPE_CHECKING
@@ -34,13 +39,20 @@ def trusted_keys_file() -> Path:
 
 def load_trusted_keys() -> list[TrustedKey]:
     """All trusted keys in the order in which they were added; a file that cannot be read is an error."""
+    file = trusted_keys_file()
     try:
-        return decode(trusted_keys_file().read_bytes(), type=list[TrustedKey])
+        status = file.stat()
+        return list(_read_keys(file, (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)))
     except FileNotFoundError:
         return []
     except (OSError, DecodeError) as problem:
-        file = trusted_keys_file()
         raise HookonceError(f"{file} cannot be read: {problem}; remove it and add the keys again") from None
+
+
+@lru_cache(maxsize=1)
+def _read_keys(file: Path, version: tuple[int, ...]) -> list[TrustedKey]:
+    """The keys in a version of the file; an import asks for them with every signed line."""
+    return decode(file.read_bytes(), type=list[TrustedKey])
 
 
 def find_name(key: "Ed25519PublicKey") -> str | None:
@@ -60,17 +72,24 @@ def build_trusted_key(name: str, text: str) -> TrustedKey:
         raise HookonceError(f"that is no public key: {problem}; {hint}") from None
     if keys.key_name(key) in keys.load_public_keys():
         raise HookonceError("that is a key of this machine, which it trusts anyway")
+    fields = {"key": keys.public_key_text(key), "fingerprint": keys.fingerprint(key), "since": times.now()}
+    trusted_key = TrustedKey(name=name, **fields)
+    _require_new(trusted_key)
+    return trusted_key
+
+
+def _require_new(trusted_key: TrustedKey) -> None:
     for known_key in load_trusted_keys():
-        if known_key.name == name or known_key.key == keys.public_key_text(key):
+        if known_key.name == trusted_key.name or known_key.key == trusted_key.key:
             reason = f"there is a key {known_key.name} already, {known_key.fingerprint}"
             raise HookonceError(f"{reason}; hookonce keys remove {known_key.name} takes it away")
-    fields = {"key": keys.public_key_text(key), "fingerprint": keys.fingerprint(key), "since": times.now()}
-    return TrustedKey(name=name, **fields)
 
 
 def add_trusted_key(trusted_key: TrustedKey) -> None:
-    """Trust a key from now on."""
-    _write_keys([*load_trusted_keys(), trusted_key])
+    """Trust a key from now on; an error if its name or the key itself is there already."""
+    with _lock_keys():
+        _require_new(trusted_key)
+        _write_keys([*load_trusted_keys(), trusted_key])
 
 
 def find_trusted_key(name: str) -> TrustedKey:
@@ -84,9 +103,21 @@ def find_trusted_key(name: str) -> TrustedKey:
 
 def remove_trusted_key(name: str) -> None:
     """Trust the key of that name no more."""
-    _write_keys([key for key in load_trusted_keys() if key.name != name])
+    with _lock_keys():
+        _write_keys([key for key in load_trusted_keys() if key.name != name])
+
+
+@contextmanager
+def _lock_keys() -> Iterator[None]:
+    """Lock on the keys' folder: the file itself is another one after each change."""
+    paths.make_private_dir(paths.data_dir())
+    folder_fd = os.open(paths.data_dir(), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        flock(folder_fd, LOCK_EX)
+        yield
+    finally:
+        os.close(folder_fd)
 
 
 def _write_keys(key_list: list[TrustedKey]) -> None:
-    paths.make_private_dir(paths.data_dir())
     replace_file(trusted_keys_file(), encode(key_list), mode=PRIVATE_MODE)
