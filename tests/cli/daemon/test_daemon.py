@@ -2,6 +2,7 @@
 
 import os
 import re
+from argparse import Namespace
 from time import sleep
 
 import pytest
@@ -11,6 +12,7 @@ from hookonce.cli.daemon import daemon
 from hookonce.client import daemon_endpoints
 from hookonce.client.installation import install_client
 from hookonce.daemon import control
+from hookonce.errors import HookonceError
 from tests.cli.command import run
 
 
@@ -103,3 +105,21 @@ def test_without_a_daemon_posts_go_unanswered(home):
     assert daemon.format_status(None).endswith("go on without hooks until it runs: hookonce daemon start")
     daemon_endpoints.remove_http_address()
     assert daemon.format_status(None).endswith("the next call of an agent starts it")
+
+
+@pytest.mark.parametrize("ending", [KeyboardInterrupt, HookonceError("nobody answers")])
+def test_an_address_at_which_nobody_answers_is_not_kept(ending, tmp_path, monkeypatch):
+    """
+    Also if somebody interrupts the wait for it.
+    """
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(daemon, "require_consent", lambda *_: None)
+
+    def wait(*_):
+        assert daemon_endpoints.load_http_address() is not None
+        raise ending
+
+    monkeypatch.setattr(daemon, "await_answer", wait)
+    with pytest.raises((KeyboardInterrupt, HookonceError)):
+        daemon.run(Namespace(verb="http", close=False, json=False))
+    assert daemon_endpoints.load_http_address() is None

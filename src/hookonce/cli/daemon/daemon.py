@@ -63,7 +63,7 @@ def _run_http(options: Namespace) -> None:
         daemon_endpoints.save_http_address(new_address)
     try:
         await_answer(new_address, EVENTS_TARGET)
-    except HookonceError:
+    except BaseException:
         daemon_endpoints.restore_http_address(address)
         raise
     token_file = str(daemon_endpoints.http_address_file())
