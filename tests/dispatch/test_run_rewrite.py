@@ -107,6 +107,18 @@ def test_arguments_that_came_as_a_text_cannot_be_changed():
     assert Decision(updated_input={"command": "rm"}) == apply_rewrite(Decision(updated_input={"command": "rm"}), one.event)[0]
 
 
+def test_new_arguments_are_in_the_order_in_which_the_hook_gave_them():
+    """
+    The same answer has the same bytes in every process.
+    """
+    new = {"command": "ls"} | {f"word{number}": number for number in (5, 3, 8, 1, 7, 2, 6, 4)}
+    one = asked("claude-code", "PreToolUse", {"tool_name": "Bash", "tool_input": {"command": "rm"}})
+
+    _, event, _ = apply_rewrite(Decision(updated_input=new), one.event)
+
+    assert list(new) == list(event.tool.native_input)
+
+
 def test_a_prompt_is_changed_by_its_name():
     """
     And whatever else is said of a prompt cannot be done.

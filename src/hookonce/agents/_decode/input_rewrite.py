@@ -54,7 +54,10 @@ def translate_rewrite(agent: Agent, translated_tool: Tool, tool: Tool, native_in
     """
     before, after = translated_tool.input, _to_canonical(agent, translated_tool, native_input)[1]
     unchanged_input = {key: value for key, value in tool.input.items() if key in after or key not in before}
-    changed_input = {key: after[key] for key in _changed_keys(before, after) if key in tool.input or key not in before}
+    changed_keys = _changed_keys(before, after)
+    changed_input = {
+        key: value for key, value in after.items() if key in changed_keys and (key in tool.input or key not in before)
+    }
     return unchanged_input | changed_input
 
 
@@ -98,7 +101,8 @@ def _build_native_input(agent: Agent, tool: Tool, mapping: _InputMapping, new_in
         if mapping.canonical_names[native_key] not in removed_keys or native_key in retained_keys
     }
     native_keys = {canonical_name: native_key for native_key, canonical_name in mapping.canonical_names.items()}
-    for key in changed_keys - mapping.derived_keys:
+    direct_keys = changed_keys - mapping.derived_keys
+    for key in filter(direct_keys.__contains__, new_input):  # in the order that the hook gave them
         native_key = native_keys.get(key) or next(iter(native_arguments(agent, tool.native, tool.name, {key: None})))
         native_input[native_key] = new_input[key]
     for key in sorted(changed_keys & mapping.derived_keys):
