@@ -37,6 +37,7 @@ _TESTS_FAILED_CODES = {1, 2}  # of pytest; higher ones say that it could not run
 _BASELINE_TIMEOUT_S = 1200.0
 _MUTANT_TIMEOUT_S = 90.0
 _TAIL_CHARS = 4000
+_INTERRUPT_CODE = 130
 
 
 class ListError(Exception):
@@ -325,7 +326,7 @@ def _difference(mutant: Mutant, root: Path) -> Iterator[str]:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """0 if all were killed, 1 if one was not, 2 if the list cannot be run."""
+    """0 if all were killed, 1 if one was not, 2 if the list cannot be run, 130 if somebody stops it."""
     parser = argparse.ArgumentParser(prog="make mutants", description=__doc__.partition("\n")[0])
     parser.add_argument("--only", action="append", default=[], metavar="AREA|ID", help="only these; may be repeated")
     parser.add_argument("--list", action="store_true", help="show the mutants and run nothing")
@@ -348,6 +349,9 @@ def main(argv: list[str] | None = None) -> int:
     except ListError as problem:
         print(problem, file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("stopped; nothing is left behind, and nothing is known of the rest", file=sys.stderr)
+        return _INTERRUPT_CODE
     if args.json:
         print(json.dumps([asdict(outcome) for outcome in outcomes], indent=2))
     else:
