@@ -319,8 +319,27 @@ def test_an_id_of_an_agents_call_is_taken(home):
     assert 1 == spool_files.conflict_count()
 
 
-def test_many_processes_with_one_event_ask_its_hooks_once(home):
-    hooks(home, ("before_tool_execute", "sleep 0.2; echo '{\"decision\": \"deny\", \"reason\": \"no\"}'"))
+def hold_hooks(home, monkeypatch, count):
+    """A command that waits until so many calls have looked whether theirs is the first with its event."""
+    join, joined = intake._join, set()
+
+    def watched(event, call_id, store):
+        entry = join(event, call_id, store)
+        joined.add(call_id)
+        if len(joined) == count:
+            (home / "go").touch()
+        return entry
+
+    monkeypatch.setattr(intake, "_join", watched)
+    return f"for n in $(seq 500); do [ -e {home}/go ] && break; sleep 0.02; done; [ -e {home}/go ]"
+
+
+def test_many_callers_with_one_event_ask_its_hooks_once(home, monkeypatch):
+    """
+    The hook answers when all of them are there.
+    """
+    hold = hold_hooks(home, monkeypatch, 6)
+    hooks(home, ("before_tool_execute", hold + " && echo '{\"decision\": \"deny\", \"reason\": \"no\"}'"))
     with ThreadPoolExecutor(6) as pool:
         answers = set(pool.map(lambda _: told(ACTION, "agent-hooks").stdout, range(6)))
 
@@ -329,14 +348,15 @@ def test_many_processes_with_one_event_ask_its_hooks_once(home):
     assert (1, 1) == (len(asked(home)), len(records()))
 
 
-def test_two_contents_of_one_id_at_the_same_time_are_two_records(home):
+def test_two_contents_of_one_id_at_the_same_time_are_two_records(home, monkeypatch):
     """
     Nothing is in the record yet when the second one comes.
     """
-    hooks(home, ("before_tool_execute", "sleep 0.3"))
+    hooks(home, ("before_tool_execute", hold_hooks(home, monkeypatch, 2)))
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda session: told(ACTION | {"session_id": session}, "agent-hooks"), ("one", "other")))
 
+    assert {None} == {run.failure for record in records() for run in record.runs}
     found = {record.event.session: record.event.id for record in records()}
     assert {"one", "other"} == found.keys()
     assert 1 == [*found.values()].count(ACTION["event_id"])
