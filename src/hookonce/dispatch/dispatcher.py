@@ -297,12 +297,10 @@ def _failure_response(request: CallRequest, problem: BaseException, call_context
     reply = fail_mode.build_reply(request.agent, request.native, refusal)
     if refusal is not None and reply == fail_mode.open_reply(request.agent):
         gaps.append(fail_mode.UNREFUSED_GAP)
-    event, document, is_duplicate = request.event, request.document, False
-    if document is not None:
-        event_id, is_duplicate = intake.resolve_failure(event, call_context.find_event)
-        event, document = intake.rename_event(event, document, event_id)
-        is_duplicate = is_duplicate or isinstance(problem, dedup.DedupTimeoutError)
-    record = Record(event=event, gaps=[*(document.gaps if document is not None else ()), *gaps])
+    if request.document is None:
+        return CallResponse(reply=reply, record=Record(event=request.event, gaps=gaps))
+    record, is_known = intake.failure_record(request.event, request.document, gaps, call_context.find_event)
+    is_duplicate = is_known or isinstance(problem, dedup.DedupTimeoutError)
     return CallResponse(reply=reply, record=record, is_duplicate=is_duplicate)
 
 

@@ -101,9 +101,9 @@ def id_gap(event: Event, event_id: str) -> Gap:
     return Gap(where="$.event.id", capability=capability, strategy="derived id", effect="observes", note=note)
 
 
-def rename_event(event: Event, document: Record | None, event_id: str) -> tuple[Event, Record | None]:
+def rename_event(event: Event, document: Record, event_id: str) -> tuple[Event, Record]:
     """The event under another id than its own, which its origin keeps; its document has a gap that says why."""
-    if document is None or event.id == event_id:
+    if event.id == event_id:
         return event, document
     origin = event.origin or Origin()
     gaps = [*document.gaps, id_gap(event, event_id)]
@@ -210,12 +210,14 @@ def resolve_event(event: Event, entry: DedupEntry, find_event: FindEvent) -> Eve
     return EventPlace(id=retry_id, earlier=retry if is_asked else None, known_id=event_id)
 
 
-def resolve_failure(event: Event, find_event: FindEvent) -> tuple[str, bool]:
-    """The id of an event whose hooks could not be asked, and whether it is in the record; an erased one counts."""
-    known = find_event(event.id)
-    if known is None or known.record is None or _has_content(known, event):
-        return event.id, known is not None
-    return conflict_id(event), find_event(conflict_id(event)) is not None
+def failure_record(event: Event, document: Record, gaps: list[Gap], find_event: FindEvent) -> tuple[Record, bool]:
+    """The record of an event whose hooks could not be asked, and whether one is there already, perhaps erased."""
+    event_id, earlier = event.id, find_event(event.id)
+    if earlier is not None and earlier.record is not None and not _has_content(earlier, event):
+        event_id = conflict_id(event)
+        earlier = find_event(event_id)
+    event, document = rename_event(event, document, event_id)
+    return Record(event=event, gaps=[*document.gaps, *gaps]), earlier is not None
 
 
 def _was_asked(record: Record) -> bool:

@@ -282,7 +282,7 @@ def _process_document(request: CallRequest, call_context: CallContext, deadline:
 
 
 def _with_event_id(request: CallRequest, event_id: str) -> CallRequest:
-    event, document = intake.rename_event(request.event, request.document, event_id)
+    event, document = intake.rename_event(request.event, request.document or Record(event=request.event), event_id)
     return replace(request, event=event, document=document)
 
 
