@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 from time import sleep, time
 
 import pytest
@@ -14,10 +15,10 @@ from hookonce.base.process_info import LongLivedRegistry
 from hookonce.base.runtime_dir import find_runtime_dir
 from hookonce.daemon.call_timer import CallTimer
 from hookonce.daemon.dedup_cache import DedupCache
-from hookonce.daemon.derived_events import DerivedEventHooks
+from hookonce.daemon.derived_events import DerivedEventHooks, owner_name
 from hookonce.dispatch import dispatcher, pause
 from hookonce.dispatch.context import CallContext
-from hookonce.dispatch.derived_hooks import HOOK_RUNS_EVENT
+from hookonce.dispatch.derived_hooks import HOOK_RUNS_EVENT, _number_hooks, select_derived_hooks
 from hookonce.handlers.operation import run_blocking
 from hookonce.inspect.store_access import ingest_spool
 from hookonce.model import Decision, Origin, Record, Result, Usage
@@ -435,6 +436,57 @@ def test_two_daemons_that_see_one_event_begin_a_hook_once(daemon):
     daemon.store_writer.run_with_recorder(both)
 
     assert [True, False, True, True, False] == found
+
+
+def test_a_hook_that_has_ended_is_told_of_though_the_next_one_had_to_wait(daemon, monkeypatch):
+    """
+    The store was busy for a moment: nobody was killed, and the record says how each has ended.
+    """
+    commands = (f"{daemon.writes(f'h{n}')}; exit {n}" for n in range(3))
+    daemon.hooks(*({"event": "retry_triggered", "handler": {"type": "command", "command": one}} for one in commands))
+    usual, calls = hook_queue.note_start, []
+
+    def note(*words):
+        calls.append(words)
+        return len(calls) != 2 and usual(*words)
+
+    monkeypatch.setattr(hook_queue, "note_start", note)
+    fail_twice(daemon)
+    before = daemon.runs()
+    daemon.derived.schedule()
+    daemon.settle()
+
+    assert ([], 4) == (before, len(calls))
+    assert [0, 1, 2] == [run.exit for run in daemon.runs()[0].runs]
+    assert [1, 1, 1] == [len(daemon.heard(f"h{n}")) for n in range(3)]
+
+
+def test_a_hook_that_runs_in_a_daemon_that_leaves_is_left_to_it(daemon):
+    """
+    Later events of its session wait. Only when it is gone without a record does nobody know how its hook has ended.
+    """
+    daemon.hooks({"event": "session_start"}, {"event": "policy_blocked"})
+    daemon.derived.stop()
+    daemon.tell("before_prompt", cwd=str(daemon.project))
+    daemon.tell("before_tool_execute", tool="shell", outcome="deny", cwd=str(daemon.project))
+    digests = _number_hooks(select_derived_hooks(daemon.kinds("session_start")[0]).hooks)
+    with subprocess.Popen(["sleep", "60"]) as other:
+        daemon.store_writer.run_with_recorder(
+            lambda recorder: hook_queue.note_start(
+                recorder.writer.connection, daemon.kinds("session_start")[0].id, next(iter(digests)), owner_name(other.pid)
+            )
+        )
+        daemon.begin()
+        daemon.derived.schedule()
+        daemon.settle()
+        before = daemon.runs(), daemon.queue()
+        other.kill()
+    daemon.derived.schedule()
+    daemon.settle()
+
+    assert ([], ["session_start", "policy_blocked"]) == before
+    assert [["whoever ran it was killed"], [None]] == [[run.failure for run in record.runs] for record in daemon.runs()]
+    assert ["policy_blocked"] == [one["type"] for one in daemon.heard()]
 
 
 def test_what_a_command_has_ingested_is_told_when_a_daemon_is_there(daemon):

@@ -5,17 +5,18 @@ Events of one session come one after the other, in their order; sessions do not 
 
 import os
 from functools import partial
+from sqlite3 import Connection
 from time import time
 
 from msgspec.structs import replace
 
-from hookonce.base import settings, times
+from hookonce.base import process_info, settings, times
 from hookonce.base.event_loop import EventLoop
 from hookonce.base.process_info import LongLivedRegistry
 from hookonce.daemon.store_writer import BackgroundStoreWriter
 from hookonce.daemon.task import CallTask
 from hookonce.dispatch import pause
-from hookonce.dispatch.derived_hooks import derived_hooks_task, select_derived_hooks, session_dir
+from hookonce.dispatch.derived_hooks import FinishedRuns, derived_hooks_task, select_derived_hooks, session_dir
 from hookonce.dispatch.dispatcher import hook_error_records
 from hookonce.dispatch.run import CallerContext
 from hookonce.dispatch.select import Selection
@@ -43,6 +44,7 @@ class DerivedEventHooks:
         self._loop, self._store_writer, self._registry = loop, store_writer, registry
         self._tasks: dict[SessionKey, CallTask[Record | None]] = {}
         self._pending_records: dict[str, list[Record]] = {}  # records of runs, by the id of their event
+        self._finished_runs: dict[str, FinishedRuns] = {}  # of events some of whose hooks have still to begin
         self._is_scheduled, self._is_stopping, self._asked_count = False, False, 0
 
     @property
@@ -74,24 +76,33 @@ class DerivedEventHooks:
         items = hook_queue.load_queue(connection, _BATCH_ROWS)
         if not items:
             return
-        is_paused, unasked_ids = pause.is_paused(), list[str]()
+        is_paused, unasked_ids, other_keys = pause.is_paused(), list[str](), set[SessionKey]()
         for item in items:
             if item.id in self._pending_records:
                 self._store_runs(item.id, recorder)
             elif item.record is None or is_paused or _is_too_old(item):
                 unasked_ids.append(item.id)
                 _log_unasked(item, is_paused=is_paused)
-            elif not self._is_waiting(item.record.event) and not self._begin(item, item.record.event):
+            elif _has_other_owner(item):  # a daemon that leaves, and stores how its hooks have run
+                other_keys.add(_session_key(item.record.event))
+            elif self._is_waiting(item.record.event) or _session_key(item.record.event) in other_keys:
+                continue
+            elif not self._begin(item, item.record.event):
                 unasked_ids.append(item.id)
         if unasked_ids:
-            with guarded_transaction(connection):
-                hook_queue.remove_events(connection, unasked_ids)
+            self._remove_unasked(connection, unasked_ids)
             if len(items) == _BATCH_ROWS:
                 self.schedule()
 
+    def _remove_unasked(self, connection: Connection, event_ids: list[str]) -> None:
+        for event_id in event_ids:
+            self._finished_runs.pop(event_id, None)
+        with guarded_transaction(connection):
+            hook_queue.remove_events(connection, event_ids)
+
     def _is_waiting(self, event: Event) -> bool:
         """Whether an event has to wait: for one before it in its session, or because so many are under way."""
-        return (event.agent, event.session) in self._tasks or len(self._tasks) >= _MAX_TASKS
+        return _session_key(event) in self._tasks or len(self._tasks) >= _MAX_TASKS
 
     def _begin(self, item: QueuedEvent, event: Event) -> bool:
         """Begin to ask the hooks for an event; whether there is any."""
@@ -102,9 +113,14 @@ class DerivedEventHooks:
             return False
         if not selection.hooks and not selection.gaps:
             return False
-        key = event.agent, event.session
+        key = _session_key(event)
         task = derived_hooks_task(
-            event, selection, self._caller(event), item.begun_digests, partial(self._note_start, item.id)
+            event,
+            selection,
+            self._caller(event),
+            item.begun_digests,
+            partial(self._note_start, item.id),
+            self._finished_runs.setdefault(item.id, {}),
         )
         self._tasks[key] = call_task = CallTask(self._loop, task, partial(self._finish, key, event, selection))
         self._loop.call_soon(call_task.resume)
@@ -118,14 +134,16 @@ class DerivedEventHooks:
     def _note_start(self, event_id: str, digest: str) -> bool:
         """Note in the store that a hook begins; whether it may: once that is written it is never begun again."""
         notes: list[bool] = []
+        owner = owner_name(os.getpid())
         self._store_writer.run_with_recorder(
-            lambda recorder: notes.append(hook_queue.note_start(recorder.writer.connection, event_id, digest))
+            lambda recorder: notes.append(hook_queue.note_start(recorder.writer.connection, event_id, digest, owner))
         )
         return notes == [True]
 
     def _finish(self, key: SessionKey, event: Event, selection: Selection, record: Record | None) -> None:
         del self._tasks[key]
         if record is not None:
+            self._finished_runs.pop(event.id, None)
             self._asked_count += bool(selection.hooks)
             self._pending_records[event.id] = [record, *hook_error_records(replace(record, event=event))]
             self._store_writer.run_with_recorder(partial(self._store_runs, event.id))
@@ -137,6 +155,28 @@ class DerivedEventHooks:
         entries = [build_entry(redact_record(record)) for record in records]
         recorder.append(entries, lambda connection: hook_queue.remove_events(connection, [event_id]))
         del self._pending_records[event_id]
+
+
+def _session_key(event: Event) -> SessionKey:
+    return event.agent, event.session
+
+
+def owner_name(pid: int) -> str:
+    """Name of a process that no later one of the same number has: with its start time, where the system tells that."""
+    fields = process_info.read_proc_stat(pid)
+    return f"{pid}:{fields[19] if fields else ''}"
+
+
+def _has_other_owner(item: QueuedEvent) -> bool:
+    """Whether somebody else has begun a hook of an event, and still lives."""
+    pids = {owner: owner.partition(":")[0] for owner in item.owners}
+    return any(
+        pid.isdecimal()
+        and int(pid) != os.getpid()
+        and process_info.is_process_alive(int(pid))
+        and owner_name(int(pid)) == owner
+        for owner, pid in pids.items()
+    )
 
 
 def _is_too_old(item: QueuedEvent) -> bool:

@@ -26,6 +26,7 @@ from hookonce.vocabulary.events import HOOK_DEPTH
 HOOK_RUNS_EVENT = "vendor.hookonce.hook_runs"
 EVENT_BUDGET_S = 54.0  # seconds for all hooks of one event: as much as install gives those of a call
 _OWN_ORIGIN = "hookonce"
+FinishedRuns = dict[str, tuple[HookRun, list[Gap]]]  # by the digest of the hook
 
 
 def session_dir(event: Event) -> str:
@@ -48,11 +49,12 @@ def derived_hooks_task(
     caller: CallerContext,
     begun_digests: frozenset[str],
     note_start: Callable[[str], bool],
+    finished_runs: FinishedRuns,
 ) -> Task[Record | None]:
     """Run the selected hooks that have not begun before; the record of all runs, None if some have to wait.
 
     `begun_digests` are those of hooks that somebody has begun who died since. `note_start` notes one more before it
-    begins, or says that this cannot be noted now.
+    begins, or says that this cannot be noted now. `finished_runs` gets each that has ended, and is passed again later.
     """
     runs, gaps = list[HookRun](), list(selection.gaps)
     depth = event.data.get(HOOK_DEPTH)
@@ -62,14 +64,19 @@ def derived_hooks_task(
         name = hook.hook.name or hook.hook.event
         if caller.depth >= process_info.MAX_DEPTH:
             gaps.append(_gap("depth", f"{name} was not asked: hooks start agents whose hooks start agents"))
+        elif digest in finished_runs:
+            runs.append(finished_runs[digest][0])
+            gaps += finished_runs[digest][1]
         elif digest in begun_digests:
             runs.append(HookRun(hook=name, scope=hook.scope, failure=UNKNOWN_ENDING))
         elif not note_start(digest):
             return None
         else:
             (result,) = yield from hooks_task([hook], event, caller, deadline)
+            hook_gaps = [*result.gaps, *_answer_gaps(event, name, result)]
+            finished_runs[digest] = result.run, hook_gaps
             runs.append(result.run)
-            gaps += [*result.gaps, *_answer_gaps(event, name, result)]
+            gaps += hook_gaps
     return build_runs_record(event, runs, gaps)
 
 

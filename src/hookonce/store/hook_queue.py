@@ -16,18 +16,20 @@ from hookonce.store.integrity.write_guard import guarded_transaction
 MAX_QUEUE_ROWS = 4096  # events; of more, the oldest go, for nobody has asked for so long
 _SELECT_NEXT = """SELECT hook_queue.id, queued_at, begun_hooks, CASE erased WHEN 0 THEN body END FROM hook_queue
     LEFT JOIN events ON events.id = hook_queue.id ORDER BY seq LIMIT ?"""
-_NOTE_START = """UPDATE hook_queue SET begun_hooks = begun_hooks || ? || char(10)
+_OWNER_MARK = "@"  # before whoever has begun a hook, in a line of its own below the digest
+_NOTE_START = """UPDATE hook_queue SET begun_hooks = begun_hooks || ? || char(10) || ? || char(10)
     WHERE id = ? AND instr(begun_hooks, ? || char(10)) = 0"""
 _DELETE_OLDEST = """DELETE FROM hook_queue WHERE id IN (
     SELECT id FROM hook_queue ORDER BY queued_at DESC, id LIMIT -1 OFFSET ?)"""
 
 
 class QueuedEvent(Struct, frozen=True, kw_only=True):
-    """A derived event in the queue, and the digests of its hooks that have begun; no record if that is gone."""
+    """A derived event in the queue, digests of its hooks that have begun, and by whom; no record if that is gone."""
 
     id: str
     queued_at: str
     begun_digests: frozenset[str]
+    owners: frozenset[str]
     record: Stored | None
 
 
@@ -44,12 +46,18 @@ def trim_queue(connection: Connection) -> int:
 
 def load_queue(connection: Connection, max_rows: int) -> list[QueuedEvent]:
     """The first events of the queue in the order of their arrival."""
-    return [
-        QueuedEvent(
-            id=event_id, queued_at=queued_at, begun_digests=frozenset(digests.split()), record=_decode_record(body)
-        )
-        for event_id, queued_at, digests, body in connection.execute(_SELECT_NEXT, (max_rows,))
-    ]
+    return [_decode_row(*row) for row in connection.execute(_SELECT_NEXT, (max_rows,))]
+
+
+def _decode_row(event_id: str, queued_at: str, begun_hooks: str, body: bytes | None) -> QueuedEvent:
+    words = begun_hooks.split()
+    return QueuedEvent(
+        id=event_id,
+        queued_at=queued_at,
+        begun_digests=frozenset(word for word in words if not word.startswith(_OWNER_MARK)),
+        owners=frozenset(word.removeprefix(_OWNER_MARK) for word in words if word.startswith(_OWNER_MARK)),
+        record=_decode_record(body),
+    )
 
 
 def _decode_record(body: bytes | None) -> Stored | None:
@@ -59,10 +67,10 @@ def _decode_record(body: bytes | None) -> Stored | None:
         return None
 
 
-def note_start(connection: Connection, event_id: str, digest: str) -> bool:
-    """Note that a hook begins; whether it may, because its event is in the queue and nobody else has begun it."""
+def note_start(connection: Connection, event_id: str, digest: str, owner: str = "") -> bool:
+    """Note that a hook begins, and by whom; whether it may: its event is queued and nobody else has begun it."""
     with guarded_transaction(connection):
-        return connection.execute(_NOTE_START, (digest, event_id, digest)).rowcount == 1
+        return connection.execute(_NOTE_START, (digest, _OWNER_MARK + owner, event_id, digest)).rowcount == 1
 
 
 def remove_events(connection: Connection, event_ids: Iterable[str]) -> None:

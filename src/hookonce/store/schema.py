@@ -104,7 +104,8 @@ _MIGRATION_3 = (
     "ALTER TABLE tombstones RENAME COLUMN at TO signed_at",
     "ALTER TABLE tombstones RENAME COLUMN why TO reason",
 )
-# Derived events that hooks have still to be asked about; `begun_hooks` has a line with the digest of each that began.
+# Derived events that hooks have still to be asked about; `begun_hooks` has two lines for each that began:
+# its digest, and the process that began it.
 _MIGRATION_4 = (
     """CREATE TABLE hook_queue (
         id TEXT PRIMARY KEY, queued_at TEXT NOT NULL, begun_hooks TEXT NOT NULL DEFAULT '') STRICT, WITHOUT ROWID""",
