@@ -23,6 +23,7 @@ from performance import pages as performance_pages
 from hookonce import formats
 from hookonce.__main__ import build_parser
 from hookonce.cli import COMMANDS
+from hookonce.cli.kernel import VERBS as KERNEL
 from hookonce.cli.lab.lab import VERBS as LAB
 from hookonce.cli.module import VERBS as MODULE
 from hookonce.diagnose.document_check import CheckReport
@@ -42,7 +43,7 @@ from hookonce.vocabulary.tools import AGENT_HOOKS_ACTIONS, ARGUMENTS
 
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMAS = ROOT / "schemas"
-VERBS = {"lab": LAB, "module": MODULE}
+VERBS = {"kernel": KERNEL, "lab": LAB, "module": MODULE}
 SHAPES = {
     "canonical": Record,
     "hook-input": HookInput,

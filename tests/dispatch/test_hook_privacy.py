@@ -163,21 +163,23 @@ def test_variables_in_which_agents_hand_over_the_call_are_dropped(privacy, arriv
     """
     Cursor's address of the user and Kiro's prompt are in the environment of a hook only where it may know them.
     """
-    told = {"CURSOR_USER_EMAIL": "a@b.example", "USER_PROMPT": "secretly", "FACTORY_TOOL_INPUT": "{}", "TEAM": "x"}
+    plain = {"TEAM": "x"}
+    told = plain | {"CURSOR_USER_EMAIL": "a@b.example", "USER_PROMPT": "secretly", "FACTORY_TOOL_INPUT": "{}"}
+    told |= {"COPILOT_AGENT_PROMPT": "secretly", "CLAUDE_TOOL_RESULT": "secretly"}
     monkeypatch.setattr("tests.dispatch.pipeline_cases.PLAIN", PLAIN | told)
     out = home / "env"
     (flock,) = flocks(1)
     ask(asked(flock.agent, flock.native, flock.payload), [hook(f"env > {out}", dialect="openhook", privacy=privacy)])
     names = {line.partition("=")[0] for line in out.read_text().splitlines()}
 
-    assert "TEAM" in names
-    assert arrives == bool(names & (told.keys() - {"TEAM"}))
+    assert plain.keys() <= names
+    assert arrives == bool(names & (told.keys() - plain.keys()))
     assert not arrives or told.keys() <= names
 
 
 @pytest.mark.parametrize("scope", ["project", "user"])
 @pytest.mark.parametrize(("privacy", "arrives"), [(None, False), ("standard", False), ("full", True)])
-@pytest.mark.parametrize("name", ["USER_PROMPT", "CURSOR_USER_EMAIL"])
+@pytest.mark.parametrize("name", ["USER_PROMPT", "CURSOR_USER_EMAIL", "COPILOT_AGENT_PROMPT"])
 def test_headers_cannot_name_those_variables(name, privacy, arrives, scope, monkeypatch, there):
     """
     A hook that posts in an open format is not sent, and its failure says which variable it has not; tokens go on.

@@ -23,8 +23,8 @@ from hookonce.store.privacy.redact import Level, redact
 
 DEFAULT_LEVEL: Level = "minimal"
 _KEY_BYTES = 32
-# Variables in which agents hand over a prompt, a tool's input or the user's address.
-_CALL_VARIABLE = pattern(r"(\w+_)?USER_(PROMPT|EMAIL)|(\w+_)?TOOL_(INPUT|OUTPUT|RESPONSE)(_\w+)?")
+# Variables in which agents hand over a prompt, a tool's input or the user's address; git's own choose how it works.
+_CALL_VARIABLE = pattern(r"(?!GIT_)(\w+_)?(PROMPT|EMAIL)|(\w+_)?TOOL_(INPUT|OUTPUT|RESPONSE|RESULT)(_\w+)?")
 _KEYED_MARK = {"hashes": "keyed"}  # by what a reader knows that a hash is no SHA-256 of the text alone
 
 
