@@ -49,7 +49,6 @@ def configure(parser: ArgumentParser) -> None:
     )
     add_flag(verb, "--keep-going", "go on after a step that failed")
     add_flag(verb, "--dry-run", "check the script; no module is started or called, and nothing is recorded")
-    add_flag(verb, "--json", "the answers are JSON with and without it")
 
 
 def run(options: Namespace) -> int:

@@ -67,7 +67,7 @@ class _ScriptOp(Struct, frozen=True, kw_only=True):
     arguments: Mapping[str, type] = {}
     options: Mapping[str, type] = {}
     session: bool | None = False  # needed, taken if there is one (None), or not taken
-    aliases: tuple[str, ...] = ()
+    other_names: tuple[str, ...] = ()  # what somebody may write instead, and is told the right one
 
 
 def _invoke(kernel: Kernel, args: Object, session_id: str | None) -> Json:
@@ -79,59 +79,59 @@ def _register_hook(kernel: Kernel, args: Object, _: None) -> None:
     kernel.register_hook(args["event"], args["endpoint"], args.get("priority", 0))
 
 
-# The words are those of the events that the calls are told by, and of the calls themselves.
+# The words are those of the events that the calls are told by.
 _OPS: dict[str, _ScriptOp] = {
     "session:start": _ScriptOp(
         call=lambda kernel, args, _: kernel.session_create(args["plan"]),
         arguments={"plan": dict},
-        aliases=("session_create",),
+        other_names=("session_create",),
     ),
     "session:fork": _ScriptOp(
         call=lambda kernel, args, _: kernel.session_fork(args["parent"]),
         arguments={"parent": str},
-        aliases=("session_fork",),
+        other_names=("session_fork",),
     ),
     "session:end": _ScriptOp(
-        call=lambda kernel, _, session: kernel.session_end(session), session=True, aliases=("session_end",)
+        call=lambda kernel, _, session: kernel.session_end(session), session=True, other_names=("session_end",)
     ),
     "mount:add": _ScriptOp(
         call=lambda kernel, args, _: kernel.mount(args["path"], args["descriptor"]),
         arguments={"path": str, "descriptor": _ANY},
-        aliases=("mount",),
+        other_names=("mount",),
     ),
     "mount:remove": _ScriptOp(
         call=lambda kernel, args, _: kernel.unmount(args["path"], args.get("name")),
         arguments={"path": str},
         options={"name": str},
-        aliases=("unmount",),
+        other_names=("unmount",),
     ),
     "hook:register": _ScriptOp(
         call=_register_hook,
         arguments={"event": str, "endpoint": str},
         options={"priority": int},
-        aliases=("register_hook",),
+        other_names=("register_hook",),
     ),
     "context:get": _ScriptOp(
-        call=lambda kernel, _, session: kernel.context_get(session), session=True, aliases=("context_get",)
+        call=lambda kernel, _, session: kernel.context_get(session), session=True, other_names=("context_get",)
     ),
     "context:set": _ScriptOp(
         call=lambda kernel, args, session: kernel.context_set_fragment(args["key"], args["value"], session_id=session),
         arguments={"key": str, "value": _ANY},
         session=True,
-        aliases=("context_set_fragment",),
+        other_names=("context_set_fragment",),
     ),
     "context:compact": _ScriptOp(
         call=lambda kernel, args, session: kernel.context_compact(args["limit"], session_id=session),
         arguments={"limit": int},
         session=True,
-        aliases=("context_compact",),
+        other_names=("context_compact",),
     ),
     "module:invoke": _ScriptOp(
         call=_invoke,
         arguments={"module": _ANY, "op": str},
         options={"args": dict, "timeout": float},
         session=None,
-        aliases=("invoke", "invoke_module"),
+        other_names=("invoke", "invoke_module"),
     ),
     "emit": _ScriptOp(
         call=lambda kernel, args, session: kernel.emit(args["event"], args.get("data"), session_id=session),
@@ -141,7 +141,7 @@ _OPS: dict[str, _ScriptOp] = {
     ),
 }
 SCRIPT_OPS = tuple(_OPS)
-_CANONICAL_OPS = {word: name for name, op in _OPS.items() for word in (name, *op.aliases, name.replace(":", "."))}
+_OP_BY_OTHER_NAME = {word: name for name, op in _OPS.items() for word in (*op.other_names, name.replace(":", "."))}
 
 
 ScriptLine = ScriptStep | tuple[int, str]  # a step, or the number of a line that is none and what is wrong with it
@@ -181,21 +181,21 @@ def _parse_step(line: StreamLine, folder: Path) -> ScriptStep:
         hint = suggest_name(unknown[0], _LINE_FIELDS) or f"; there are {', '.join(_LINE_FIELDS)}"
         raise ScriptError(f"a step has no field {unknown[0]}{hint}")
     word, args = document.get("op"), document.get("args", {})
-    op_name = _CANONICAL_OPS.get(word) if type(word) is str else None
-    if op_name is None:
-        hint = suggest_name(str(word), list(_CANONICAL_OPS)) or f"; there are {', '.join(SCRIPT_OPS)}"
+    if type(word) is not str or word not in _OPS:
+        right_word = _OP_BY_OTHER_NAME.get(str(word), str(word))
+        hint = suggest_name(right_word, SCRIPT_OPS) or f"; there are {', '.join(SCRIPT_OPS)}"
         raise ScriptError("op is required: the call to make" + hint if word is None else f"there is no {word}{hint}")
     if type(args) is not dict:
         raise ScriptError("args is an object")
-    _check_arguments(op_name, args)
-    session_id = _check_session(op_name, document.get("session_id"))
+    _check_arguments(word, args)
+    session_id = _check_session(word, document.get("session_id"))
     name = document.get("as")
     if name is not None and (type(name) is not str or not name.isidentifier()):
         raise ScriptError("as is a name for the result: letters, digits and _")
     return ScriptStep(
         line=line.number,
-        op=op_name,
-        args=_load_descriptors(op_name, args, folder),
+        op=word,
+        args=_load_descriptors(word, args, folder),
         session_id=session_id,
         name=name,
         expect=document.get("expect", UNSET),
