@@ -708,3 +708,49 @@ def test_what_has_waited_for_a_day_is_told_to_nobody(daemon, monkeypatch):
     assert ([], []) == (daemon.queue(), daemon.heard())
     assert "no hook is asked about session_start" in log
     assert "it has waited for a day" in log
+
+
+def test_sessions_do_not_wait_for_one_that_has_many_events(daemon, monkeypatch):
+    """
+    Its hook takes its time, and all that is looked at together belongs to it.
+    """
+    monkeypatch.setattr("hookonce.daemon.derived_events._BATCH_ROWS", 2)
+    waits = f"while [ ! -e {daemon.home}/go ]; do sleep 0.01; done; {daemon.writes('first')}"
+    daemon.hooks(
+        {"event": "policy_blocked", "handler": {"type": "command", "command": waits}}, {"event": "session_start"}
+    )
+    daemon.derived.stop()
+    for _ in range(4):
+        daemon.tell("before_tool_execute", tool="shell", outcome="deny", cwd=str(daemon.project))
+    daemon.tell("before_prompt", session="t", cwd=str(daemon.project))
+    daemon.begin()
+    daemon.derived.schedule()
+    others = eventually(lambda: (daemon.loop.run_once(0.005), daemon.heard(session="t"))[1])
+    (daemon.home / "go").touch()
+    daemon.settle()
+
+    assert others
+    assert daemon.hears(4, "first", type="policy_blocked")
+
+
+def test_a_queue_that_grows_under_one_daemon_is_bounded(daemon, monkeypatch):
+    """
+    Every so many events it is looked at; none goes whose hooks run.
+    """
+    monkeypatch.setattr(hook_queue, "MAX_QUEUE_ROWS", 2)
+    monkeypatch.setattr("hookonce.sessions.recorder._TRIM_INTERVAL_ROWS", 3)
+    daemon.derived.stop()
+    daemon.tell("before_prompt", session="a")
+    first = daemon.records("session_start")[0].event.id
+    daemon.store_writer.run_with_recorder(
+        lambda recorder: hook_queue.note_start(recorder.writer.connection, first, "d.1")
+    )
+    for session in "bcdefghi":
+        daemon.tell("before_prompt", session=session)
+    found = []
+    daemon.store_writer.run_with_recorder(
+        lambda recorder: found.extend(row.id for row in hook_queue.load_queue(recorder.writer.connection, 99))
+    )
+
+    assert first in found
+    assert len(found) <= 2 + 3

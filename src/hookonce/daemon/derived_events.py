@@ -56,27 +56,27 @@ class DerivedEventHooks:
         """The part of the status report: events that hooks were asked about, and those about which they are now."""
         return {"asked": self._asked_count, "under_way": len(self._tasks)}
 
-    def schedule(self) -> None:
-        """Look at the queue when idle."""
+    def schedule(self, other_keys: frozenset[SessionKey] = frozenset()) -> None:
+        """Look at the queue when idle; `other_keys` are sessions whose hooks run in a daemon that leaves."""
         if not (self._is_scheduled or self._is_stopping):
             self._is_scheduled = True
-            self._loop.call_idle(self._look)
+            self._loop.call_idle(partial(self._look, other_keys))
 
     def stop(self) -> None:
         """Begin nothing more; what is in the queue waits for the next daemon."""
         self._is_stopping = True
 
-    def _look(self) -> None:
+    def _look(self, other_keys: frozenset[SessionKey]) -> None:
         self._is_scheduled = False
         if not self._is_stopping and database.database_file().exists():  # who wants no record has none made
-            self._store_writer.run_with_recorder(self._take_events)
+            self._store_writer.run_with_recorder(partial(self._take_events, set(other_keys)))
 
-    def _take_events(self, recorder: Recorder) -> None:
-        connection = recorder.writer.connection
-        items = hook_queue.load_queue(connection, _BATCH_ROWS)
+    def _take_events(self, other_keys: set[SessionKey], recorder: Recorder) -> None:
+        connection, busy_keys = recorder.writer.connection, other_keys | self._tasks.keys()
+        items = hook_queue.load_queue(connection, _BATCH_ROWS, busy_keys)
         if not items:
             return
-        is_paused, unasked_ids, other_keys = pause.is_paused(), list[str](), set[SessionKey]()
+        is_paused, unasked_ids = pause.is_paused(), list[str]()
         for item in items:
             if item.id in self._pending_records:
                 self._store_runs(item.id, recorder)
@@ -91,8 +91,9 @@ class DerivedEventHooks:
                 unasked_ids.append(item.id)
         if unasked_ids:
             self._remove_unasked(connection, unasked_ids)
-            if len(items) == _BATCH_ROWS:
-                self.schedule()
+        has_progress = unasked_ids or other_keys | self._tasks.keys() != busy_keys
+        if len(items) == _BATCH_ROWS and has_progress:  # those of other sessions may be behind these
+            self.schedule(frozenset(other_keys))
 
     def _remove_unasked(self, connection: Connection, event_ids: list[str]) -> None:
         for event_id in event_ids:

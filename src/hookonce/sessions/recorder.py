@@ -81,6 +81,7 @@ def _usage_of_source(source: str, numbers: TokenCounts) -> Usage:
 
 _MAX_SESSIONS = 256  # that are remembered; an older one is read again when it goes on
 _MAX_REPLAY_RECORDS = 300  # records of such a session; what it came to before is summed up
+_TRIM_INTERVAL_ROWS = 256  # derived events that are queued between two looks at how many wait
 SessionKey = tuple[str, str | None]
 ExtraWrite = Callable[[Connection], object]
 STORE_ERRORS = (sqlite3.Error, OSError, HookonceError)  # of the store: what was to be kept is tried again
@@ -113,7 +114,8 @@ class Recorder:
         """`reports_start`: whether the agent of that name reports session starts."""
         self.writer, self._listener, self._reports_start = writer, listener, reports_start
         self.states: OrderedDict[SessionKey, SessionState] = OrderedDict()  # of those that were active last
-        self.has_queued, self._has_trimmed = False, False  # whether hooks have something to be asked about
+        self.has_queued = False  # whether hooks have something to be asked about
+        self._untrimmed_rows = _TRIM_INTERVAL_ROWS  # what others have queued may be too much already
         self._live_ids: set[str] = set()  # derived events of this transaction that happened now
 
     def record(self, entries: Sequence[StoreEntry]) -> int:
@@ -160,10 +162,11 @@ class Recorder:
         if queue_ids:
             hook_queue.enqueue_events(self.writer.connection, queue_ids, times.now())
             self.has_queued = True
-            if not self._has_trimmed:
-                self._has_trimmed = True
+            self._untrimmed_rows += len(queue_ids)
+            if self._untrimmed_rows > _TRIM_INTERVAL_ROWS:
+                self._untrimmed_rows = 0
                 if lost_count := hook_queue.trim_queue(self.writer.connection):
-                    log.write(f"record: no hook was asked about {lost_count} derived events; no daemon was there to")
+                    log.write(f"record: no hook was asked about {lost_count} derived events; too many wait")
         append_session_logs(records)
 
     def end_session(self, key: SessionKey, *, now: str, is_gone: bool | None) -> tuple[bool, int]:

@@ -9,18 +9,21 @@ from sqlite3 import Connection
 
 from msgspec import Struct
 
+from hookonce.base.jsontext import dump
 from hookonce.model import Stored
 from hookonce.store.entry import decode_entry
 from hookonce.store.integrity.write_guard import guarded_transaction
 
 MAX_QUEUE_ROWS = 4096  # events; of more, the oldest go, for nobody has asked for so long
 _SELECT_NEXT = """SELECT hook_queue.id, queued_at, begun_hooks, CASE erased WHEN 0 THEN body END FROM hook_queue
-    LEFT JOIN events ON events.id = hook_queue.id ORDER BY seq LIMIT ?"""
+    LEFT JOIN events ON events.id = hook_queue.id WHERE NOT EXISTS (
+        SELECT 1 FROM json_each(?) WHERE json_extract(value, '$[0]') = agent AND json_extract(value, '$[1]') IS session)
+    ORDER BY seq LIMIT ?"""
 _OWNER_MARK = "@"  # before whoever has begun a hook, in a line of its own below the digest
 _NOTE_START = """UPDATE hook_queue SET begun_hooks = begun_hooks || ? || char(10) || ? || char(10)
     WHERE id = ? AND instr(begun_hooks, ? || char(10)) = 0"""
 _DELETE_OLDEST = """DELETE FROM hook_queue WHERE id IN (
-    SELECT id FROM hook_queue ORDER BY queued_at DESC, id LIMIT -1 OFFSET ?)"""
+    SELECT id FROM hook_queue ORDER BY begun_hooks = '', queued_at DESC, id LIMIT -1 OFFSET ?)"""
 
 
 class QueuedEvent(Struct, frozen=True, kw_only=True):
@@ -40,13 +43,19 @@ def enqueue_events(connection: Connection, event_ids: Iterable[str], queued_at: 
 
 
 def trim_queue(connection: Connection) -> int:
-    """Remove the oldest rows of a queue that is too long, in the transaction that is under way; how many."""
+    """Remove the oldest rows of a queue that is too long, in the transaction that is under way; how many.
+
+    Of those whose hooks run none goes.
+    """
     return connection.execute(_DELETE_OLDEST, (MAX_QUEUE_ROWS,)).rowcount
 
 
-def load_queue(connection: Connection, max_rows: int) -> list[QueuedEvent]:
-    """The first events of the queue in the order of their arrival."""
-    return [_decode_row(*row) for row in connection.execute(_SELECT_NEXT, (max_rows,))]
+def load_queue(
+    connection: Connection, max_rows: int, busy_sessions: Iterable[tuple[str, str | None]] = ()
+) -> list[QueuedEvent]:
+    """The first events of the queue in the order of their arrival, without those of sessions whose hooks run."""
+    parameters = dump(list(busy_sessions)).decode(), max_rows
+    return [_decode_row(*row) for row in connection.execute(_SELECT_NEXT, parameters)]
 
 
 def _decode_row(event_id: str, queued_at: str, begun_hooks: str, body: bytes | None) -> QueuedEvent:
