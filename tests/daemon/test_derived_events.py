@@ -5,7 +5,8 @@ import os
 import shutil
 import signal
 import subprocess
-from time import sleep, time
+from functools import partial
+from time import time
 
 import pytest
 from msgspec.structs import replace
@@ -96,17 +97,16 @@ class Listening(SessionHarness):
         """So many were heard, and no more: detached hooks take a moment."""
         return eventually(lambda: len(self.heard(name, **wanted)) >= count) and len(self.heard(name, **wanted)) == count
 
-    def play(self, agent, *names, by=None):
+    def play(self, agent, *names, by=None, at=None):
         """Payloads of an agent, asked about as its client does; they belong to one session in our project."""
         for name in names:
             golden = json.loads((ROOT / "tests" / "golden" / agent / f"{name}.json").read_text(encoding="utf-8"))
             text = json.dumps(golden["payload"]).replace(golden["expect"]["session"], "s")
             text = text.replace(golden["expect"].get("cwd", "/nowhere"), str(self.project))
-            self.call(
-                [agent, golden.get("event") or name.partition("-")[0], "--via", f"{agent}/user"], text.encode(), by
-            )
+            words = [agent, golden.get("event") or name.partition("-")[0], "--via", f"{agent}/user"]
+            self.call(words, text.encode(), by, at=at)
 
-    def call(self, words, raw, by=None, environment=None, complete_end=None):
+    def call(self, words, raw, by=None, environment=None, complete_end=None, at=None):
         """A call as the daemon answers it."""
         call_id = ids.new_id()
         context = CallContext(
@@ -116,8 +116,8 @@ class Listening(SessionHarness):
             spool=self.journal,
             dedup_store=self.dedup,
             claim=lambda _: True,
-            on_record=self.timer.record_start,
-            add_duration=self.timer.add_duration,
+            on_record=partial(self.timer.record_start, at=at),
+            add_duration=partial(self.timer.add_duration, at=at),
             complete_end=complete_end or self.store_writer.complete_end,
         )
         if by is not None:
@@ -295,14 +295,13 @@ def test_the_end_of_a_tool_carries_its_duration(daemon):
     From the moment at which its start was answered, for hooks and in the record; what the agent tells wins.
     """
     daemon.observe("tool.end")
-    daemon.play("windsurf", "pre_run_command")
-    sleep(0.05)
-    daemon.play("windsurf", "post_run_command")
+    daemon.play("windsurf", "pre_run_command", at=1.0)
+    daemon.play("windsurf", "post_run_command", at=3.0)
     daemon.play("vs-code-copilot", "PostToolUse")
     (end, other) = daemon.heard()
     (kept,) = daemon.records("after_tool_execute", agent="windsurf")
 
-    assert 50 <= end["data"]["duration_ms"] < 5000
+    assert 2000 == end["data"]["duration_ms"]
     assert end["data"]["duration_ms"] == kept.event.tool.result.duration_ms
     assert "duration_ms" not in other["data"]
 
@@ -326,6 +325,31 @@ def test_a_call_is_timed_by_its_id_or_by_what_it_does(daemon):
     timer.record_start(named, at=1.0)
     other = replace(end, tool=replace(end.tool, call_id="c", input={}))
     assert 2000 == timer.add_duration(other, at=3.0).tool.result.duration_ms
+
+
+@pytest.mark.parametrize("between", ["before_prompt", "session_end", "after_tool_execute"])
+def test_an_old_call_is_not_the_start_of_an_equal_one_without_an_id(daemon, between):
+    """
+    Nor one that has ended; but an end that comes through two entries at once has the same start, and ids are unique.
+    """
+    timer = CallTimer()
+    start = Record(event=daemon.event("before_tool_execute", tool="shell", given={"command": "make"}))
+    named = replace(start, event=replace(start.event, tool=replace(start.event.tool, call_id="c")))
+    end = with_result(daemon.event("after_tool_execute", tool="shell", given={"command": "make"}), ok=True)
+    timer.record_start(start, at=1.0)
+    timer.record_start(named, at=1.0)
+    if between == "after_tool_execute":
+        assert [1000, 1500] == [timer.add_duration(end, at=at).tool.result.duration_ms for at in (2.0, 2.5)]
+    else:
+        timer.record_start(Record(event=daemon.event(between, session="another")), at=2.0)
+        assert 1000 == timer.add_duration(end, at=2.0).tool.result.duration_ms
+        timer.record_start(Record(event=daemon.event(between)), at=2.0)
+        assert timer.add_duration(end, at=2.5) is end
+
+    assert timer.add_duration(end, at=60.0) is end
+    assert 59_000 == timer.add_duration(replace(end, tool=replace(end.tool, call_id="c")), at=60.0).tool.result.duration_ms
+    timer.record_start(start, at=61.0)
+    assert 1000 == timer.add_duration(end, at=62.0).tool.result.duration_ms
 
 
 # Once
