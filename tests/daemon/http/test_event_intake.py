@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from hookonce.daemon.call_timer import CallTimer
 from hookonce.daemon.http import event_intake
 from hookonce.daemon.http.connection import RequestHead
 from hookonce.daemon.http.event_intake import MAX_EVENT_BYTES, EventIntake
@@ -118,6 +119,39 @@ def test_a_cloud_event_may_stand_in_the_head(poster):
     assert 400 == post(poster, b"{", **head | {"ce_id": "x"})[0]
 
 
+def test_what_is_not_recorded_is_not_said_to_be(poster):
+    folder = poster.home.home / ".config/hookonce"
+    (folder / "config.toml").write_text("record = false\n")
+    try:
+        assert eventually(lambda: "asked" == post(poster, [fresh(ACTION)])[1][0]["state"], 5)
+        (result,) = post(poster, [fresh(ACTION)])[1]
+    finally:
+        (folder / "config.toml").unlink()
+    assert eventually(lambda: "recorded" == post(poster, [fresh(ACTION)])[1][0]["state"], 5)
+    assert ("asked", None, "deny") == (result["state"], result.get("event"), result["answer"]["data"]["decision"]["outcome"])
+
+
+def test_the_end_of_a_tool_has_the_time_since_its_start():
+    """
+    The daemon is told of each record: files that a refusal is about, and when a call began.
+    """
+    seen = []
+    services = SimpleNamespace(
+        journal=None,
+        dedup_cache=None,
+        handler_registry=None,
+        store_writer=SimpleNamespace(find_event=None),
+        call_timer=CallTimer(),
+        complete_end=None,
+        watch_record=seen.append,
+        denied_files=None,
+    )
+    context = EventIntake(services)._make_context(seen.append)
+    context.on_record("record")
+
+    assert ["record", "record"] == seen
+
+
 # Many
 
 
@@ -192,6 +226,48 @@ def test_a_body_has_so_many_events_and_no_more(monkeypatch):
         response = run_blocking(intake.answer_request(head, body))
         assert (200, 51) == (response.status, response.body.count(b'"state":"refused"'))
         assert 1 == response.body.count(b"more than 50 events")
+
+
+def stub_intake():
+    """An intake that has no daemon, for events that are refused."""
+    return EventIntake(SimpleNamespace(store_writer=SimpleNamespace(pending_count=0)))
+
+
+def post_array(intake, body):
+    return run_blocking(intake.answer_request(RequestHead("POST", EVENTS, {"content-type": "application/json"}, keep_alive=True), body))
+
+
+def test_a_number_that_nobody_reads_costs_its_own_event_only():
+    response = post_array(stub_intake(), b'[1,{"x":' + b"9" * 5000 + b"},[2],3]")
+
+    assert (200, ["refused"] * 4) == (response.status, [one["state"] for one in json.loads(response.body)])
+
+
+def test_what_only_one_parser_takes_leaves_the_answers_before_it(monkeypatch):
+    """
+    Each event before it has its answer, and a last one says where it ended.
+    """
+
+    class Shallow(json.JSONDecoder):
+        def raw_decode(self, text, start=0):
+            if text[start] == "[":
+                raise RecursionError
+            return super().raw_decode(text, start)
+
+    monkeypatch.setattr(json, "JSONDecoder", Shallow)
+    response = post_array(stub_intake(), b"[1,2,[[]],3]")
+
+    assert (200, 3) == (response.status, response.body.count(b'"state":"refused"'))
+    assert b"too deep to be read; nothing from here on" in response.body
+
+
+def test_a_large_body_is_not_parsed_twice_to_name_its_fault(monkeypatch):
+    body = b"[" + b"1," * MAX_EVENT_BYTES + b"}"
+    monkeypatch.setattr(json, "loads", lambda *_: pytest.fail("parsed again"))
+    response = post_array(stub_intake(), body)
+
+    assert 400 == response.status
+    assert b"byte 2097153" in response.body
 
 
 # The same event through every way in

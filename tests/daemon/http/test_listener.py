@@ -397,7 +397,7 @@ def test_without_an_address_nobody_listens(warm):
     """
     Which is how it is until somebody wants it.
     """
-    nothing = dict.fromkeys(("recorded", "duplicate", "conflict", "refused"), 0)
+    nothing = dict.fromkeys(("recorded", "duplicate", "conflict", "asked", "refused"), 0)
     assert {"open": False, "port": None, "guests": 0, "problem": None, "events": nothing} == warm.status()["http"]
 
 

@@ -11,7 +11,7 @@ from hookonce.base.spawn import fork
 from hookonce.model import SCHEMA, Event, Gap, Record
 from hookonce.secrets import log
 from hookonce.store.privacy.redact import redact
-from hookonce.store.spool import files
+from hookonce.store.spool import files, lookup
 
 
 @pytest.fixture(autouse=True)
@@ -163,3 +163,19 @@ def test_a_line_of_the_log_never_fails():
     paths.log_path().mkdir()
     log.write("x")
     assert [] == [*paths.log_path().iterdir()]
+
+
+def test_the_beginning_of_a_spool_file_is_read_once(monkeypatch):
+    """
+    Whether it is a journal or the file of one event: there may be thousands of those.
+    """
+    folder = files.spool_dir()
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "one.jsonl").write_text('{"event":{"id":"one"}}')
+    looks = []
+    monkeypatch.setattr(lookup, "_is_journal", lambda path: looks.append(path.name))
+    index = lookup.SpoolIndex()
+    for _ in range(3):
+        index.find_record("another")
+
+    assert ["one.jsonl"] == looks

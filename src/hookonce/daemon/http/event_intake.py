@@ -11,7 +11,7 @@ from base64 import b64encode
 from collections.abc import Callable, Iterator
 from functools import cache
 from time import monotonic
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 from urllib.parse import unquote
 
 from msgspec import DecodeError, Raw, Struct
@@ -19,7 +19,7 @@ from msgspec.json import decode
 from msgspec.structs import replace
 
 from hookonce import formats
-from hookonce.base import ids
+from hookonce.base import ids, settings
 from hookonce.base.json_stream import JsonSyntaxError, parse_json
 from hookonce.base.jsontext import dump
 from hookonce.daemon.http.connection import HttpError, RequestHead
@@ -34,6 +34,8 @@ from hookonce.handlers.operation import Task
 from hookonce.model import Object, Record, Reply
 
 TARGET = "/events"
+# Others wait while an event of this size is read, 0.4 s at worst: a forked copy of the daemon, which reads large
+# payloads of the socket, could tell neither this process nor the sender of many events what became of each.
 MAX_EVENT_BYTES = 1 << 20
 MAX_EVENTS = 100_000  # in one body: each has an answer, however short it is
 _SLICE_S, _PAUSE_S = 0.004, 0.0005  # seconds of work on a body, and until it goes on
@@ -46,6 +48,7 @@ _BOM = b"\xef\xbb\xbf"
 _PAUSE_MESSAGE = "hookonce is paused, and nothing was recorded; hookonce resume"
 
 BodyShape = Literal["document", "lines", "array", "binary"]
+EventState = Literal["recorded", "duplicate", "conflict", "asked", "refused"]
 
 
 class IntakeResponse(Struct, frozen=True):
@@ -61,7 +64,7 @@ class EventResult(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
     line: int | None = None
     id: str | None = None
-    state: Literal["recorded", "duplicate", "conflict", "refused"]
+    state: EventState
     event: str | None = None
     error: str | None = None
     answer: Any = None
@@ -98,7 +101,7 @@ class EventIntake:
         """Nothing was counted yet."""
         self._services = services
         self._context: CallContext | None = None  # of the events of one slice
-        self.counts = dict.fromkeys(("recorded", "duplicate", "conflict", "refused"), 0)
+        self.counts = dict.fromkeys(get_args(EventState), 0)
 
     def answer_request(self, head: RequestHead, body: bytes) -> Task[IntakeResponse]:
         """The response to one request, as a task."""
@@ -142,8 +145,9 @@ class EventIntake:
         try:
             decode(body, type=Raw)  # all of it is looked at before the first event is asked, and nothing is kept
             text = body.decode()
-        except (DecodeError, RecursionError, UnicodeDecodeError):
-            raise HttpError(400, _json_fault(body)) from None
+        except (DecodeError, RecursionError, UnicodeDecodeError) as problem:  # others wait while a column is looked for
+            fault = _json_fault(body) if len(body) <= MAX_EVENT_BYTES else f"no JSON: {problem}"
+            raise HttpError(400, fault) from None
         if text.lstrip()[:1] != "[":
             raise HttpError(400, "expected an array of events")
         results = yield from self._answer_all(_iter_items(text), form_name)
@@ -152,8 +156,9 @@ class EventIntake:
     def _answer_all(self, events: Iterator[tuple[int | None, bytes]], form_name: str | None) -> Task[list[EventResult]]:
         results, slice_end = list[EventResult](), monotonic() + _SLICE_S
         for line, raw in events:
-            if len(results) == MAX_EVENTS:
-                error = f"more than {MAX_EVENTS} events in one body; nothing from here on was looked at"
+            if len(results) == MAX_EVENTS or not raw:
+                error = f"more than {MAX_EVENTS} events in one body" if raw else "an event that is too deep to be read"
+                error += "; nothing from here on was looked at"
                 return [*results, EventResult(line=line, state="refused", error=error)]
             results.append((yield from self._answer_event(raw, form_name, line)))
             writer = self._services.store_writer
@@ -193,8 +198,10 @@ class EventIntake:
         answer = _parse_answer(reply)
         if not records:
             return EventResult(id=event_id, state="duplicate", answer=answer)
+        if not settings.load().record:
+            return EventResult(id=event_id, state="asked", answer=answer)
         is_conflict = any(gap.capability == intake.CONFLICT for gap in records[0].gaps)
-        state: Literal["recorded", "conflict"] = "conflict" if is_conflict else "recorded"
+        state: EventState = "conflict" if is_conflict else "recorded"
         return EventResult(id=event_id, state=state, event=records[0].event.id, answer=answer)
 
     def _make_context(self, on_record: Callable[[Record], object]) -> CallContext:
@@ -217,7 +224,7 @@ class EventIntake:
 
         def handle_record(record: Record) -> None:
             on_record(record)
-            services.denied_files.watch_record(record)
+            services.watch_record(record)
 
         return replace(self._context, on_record=handle_record)
 
@@ -294,13 +301,14 @@ def _iter_lines(body: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _iter_items(text: str) -> Iterator[tuple[None, bytes]]:
-    """The items of a JSON array that was looked at before, one at a time."""
-    scan, start = json.JSONDecoder().raw_decode, text.index("[") + 1
+    """The items of a JSON array that was looked at before, one at a time; an empty one where nobody can go on."""
+    scan, start = json.JSONDecoder(parse_int=str, parse_float=str).raw_decode, text.index("[") + 1
     while (start := _SEPARATORS.match(text, start).end()) < len(text) and text[start] != "]":  # type: ignore[union-attr]
         try:
             _, end = scan(text, start)
         except (ValueError, RecursionError):  # what one parser takes and the other does not
-            raise HttpError(400, _json_fault(text[start:].encode())) from None
+            yield None, b""
+            return
         yield None, text[start:end].encode()
         start = end
 

@@ -41,7 +41,8 @@ class SpoolIndex:
             return None
         if f"{event_id}.jsonl" in names and (record := files.load_last_record(event_id)) is not None:
             return record
-        self._is_journal = {name: self._is_journal.get(name) or _is_journal(folder / name) for name in names}
+        cache = self._is_journal
+        self._is_journal = {name: cache[name] if name in cache else _is_journal(folder / name) for name in names}
         journals = (folder / name for name in names if self._is_journal[name])
         records = (files.find_in_journal(journal, event_id) for journal in journals)
         return next((record for record in records if record is not None), None)
