@@ -4,11 +4,12 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from msgspec.structs import replace
 
 from hookonce import agents
 from hookonce.base import ids, paths, runtime_dir
 from hookonce.base.json_stream import StreamLine
-from hookonce.dispatch import dedup, dispatcher, fail_mode, intake, live_formats, pause
+from hookonce.dispatch import context, dedup, dispatcher, fail_mode, intake, live_formats, pause
 from hookonce.dispatch.pipeline import AlreadyClaimedError
 from hookonce.model import Reply
 from hookonce.store.maintenance.erasure import erase_records
@@ -254,6 +255,27 @@ def test_a_version_that_nobody_knows_is_read_as_well_as_may_be(home, name, versi
     (record,) = records()
     assert "best effort" in [gap.strategy for gap in record.gaps]
     assert f"on {name}: warning: version {next(iter(version.values()))} is not known" in logged()
+
+
+def test_a_document_does_not_say_who_has_called(home, tmp_path, monkeypatch):
+    """
+    Below how many hooks a call runs, and where, is ours to know.
+    """
+    monkeypatch.chdir(tmp_path)
+    told(CLOUD | {"type": "dev.hookonce.session_start", "data": {"data": {"hook_depth": 7, "caller_cwd": "/x", "y": 1}}}, "cloudevents")
+    told(OPENHOOK | {"cwd": None, "data": {"hook_depth": 7, "caller_cwd": "/x", "y": 1}}, "openhook")
+
+    for record in records():
+        assert "hook_depth" not in record.event.data
+        assert "/x" != record.event.data.get("caller_cwd")
+
+
+@pytest.mark.parametrize("has_cwd", [True, False])
+def test_a_folder_is_noted_where_the_caller_has_one(has_cwd):
+    call_context = replace(context.oneshot_context(PLAIN), has_cwd=has_cwd)
+    call = dispatcher.receive_call(["cloudevents"], raw(CLOUD), call_context, ids.new_id())
+
+    assert has_cwd == ("caller_cwd" in call.request.event.data)
 
 
 # One id, one event

@@ -45,11 +45,13 @@ class CallContext(Struct, frozen=True, kw_only=True):
     session, where somebody lives longer than a call. `shared_stamps` are those of the manifests above all projects, if
     somebody has just looked at them; `is_paused` likewise whether hooks are paused, None if nobody has looked.
     `results` are those of its hooks, where they outlive this process or one before it.
-    `find_event` tells what is recorded of an event.
+    `find_event` tells what is recorded of an event. Without `has_cwd` the directory is where hooks run, and not the
+    caller's own.
     """
 
     environment: Mapping[str, str]
     cwd: str
+    has_cwd: bool = True
     umask: int = -1
     pid: int = 0
     spool: SpoolWriter

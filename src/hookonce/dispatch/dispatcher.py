@@ -106,7 +106,7 @@ def _note_caller(request: CallRequest, call_context: CallContext) -> CallRequest
     """The request with what the payload does not tell: duration, the caller's directory, its depth below hooks."""
     event = request.event
     more: Object = {}
-    if event.cwd is None and call_context.cwd:
+    if event.cwd is None and call_context.cwd and call_context.has_cwd:
         more[CALLER_CWD] = call_context.cwd
     if process_info.PARENT_VARIABLE in call_context.environment:
         more[HOOK_DEPTH] = process_info.nesting_depth(call_context.environment, call_context.pid) or None

@@ -26,7 +26,7 @@ from hookonce.store.integrity.signature import canonical_bytes
 from hookonce.store.privacy.redact import digest
 from hookonce.store.spool import files
 from hookonce.store.spool.lookup import KnownEvent
-from hookonce.vocabulary.events import is_imported
+from hookonce.vocabulary.events import CALLER_FIELDS, is_imported
 
 CONFLICT, RETRY = "conflict", "retry"
 FAIL_MODE = "fail mode"  # how the gap of a call is named that was answered without its hooks
@@ -46,7 +46,8 @@ def read_document(form: Format, document: Object, received: str, via: str | None
     origin = Origin(format=form.name, id=own_id, via=[] if via is None else [via], digest=content_digest(document))
     timing: Object = {} if event.time_source != "none" else {"time": received, "time_source": "received"}
     native = document if event.native is None else event.native
-    event = replace(_with_canonical_tool(event), origin=origin, native=native, received=received, **timing)
+    data = {name: value for name, value in event.data.items() if name not in CALLER_FIELDS}  # ours to know
+    event = replace(_with_canonical_tool(event), origin=origin, native=native, received=received, data=data, **timing)
     return replace(record, event=event)
 
 

@@ -211,6 +211,7 @@ class EventIntake:
             self._context = CallContext(
                 environment={key: os.environ[key] for key in ENV_ALLOWLIST if key in os.environ},
                 cwd=os.sep,
+                has_cwd=False,
                 spool=services.journal,
                 dedup_store=services.dedup_cache,
                 claim=lambda _: True,  # nobody else knows the id of this call

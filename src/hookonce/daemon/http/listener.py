@@ -160,10 +160,11 @@ class HttpListener:
             return
         call = _parse_target(head, HttpAddress(0, ""))
         argv = [call.agent, call.event or "", "--via", call.via or ""]
-        services = self._services
+        services, cwd = self._services, _payload_cwd(body)
         call_context = CallContext(
             environment={key: os.environ[key] for key in ENV_ALLOWLIST if key in os.environ},
-            cwd=_payload_cwd(body),
+            cwd=cwd,
+            has_cwd=cwd != os.sep,
             spool=services.journal,
             dedup_store=services.dedup_cache,
             on_record=services.watch_record,
