@@ -757,6 +757,31 @@ def test_sessions_do_not_wait_for_one_that_has_many_events(daemon, monkeypatch):
     assert daemon.hears(4, "first", type="policy_blocked")
 
 
+@pytest.mark.parametrize("session", ["s", "é ' \\ \n", None])
+def test_the_queue_is_read_without_busy_sessions(daemon, session):
+    """
+    Of others, and of another agent's session of the same name, nothing is left out; nor what nobody has a record of.
+    """
+    daemon.derived.stop()
+    for one in (session, "t"):
+        daemon.tell("before_tool_execute", session=one, tool="shell", outcome="deny")
+    found = []
+
+    def look(recorder):
+        connection = recorder.writer.connection
+        connection.execute("INSERT INTO hook_queue (id, queued_at) VALUES ('nobody''s', '')")
+        for busy in ([], [("windsurf", session)], [("amp", session)], [("windsurf", session), ("windsurf", "t")]):
+            rows = hook_queue.load_queue(connection, 99, busy)
+            found.append([row.record and row.record.event.session for row in rows])
+
+    daemon.store_writer.run_with_recorder(look)
+    everything, without, other, nothing = found
+
+    assert {None, session, "t"} == set(everything)
+    assert [one for one in everything if one == "t"] == without[1:]
+    assert (everything, [None]) == (other, nothing)
+
+
 def test_a_queue_that_grows_under_one_daemon_is_bounded(daemon, monkeypatch):
     """
     Every so many events it is looked at; none goes whose hooks run.

@@ -9,16 +9,15 @@ from sqlite3 import Connection
 
 from msgspec import Struct
 
-from hookonce.base.jsontext import dump
 from hookonce.model import Stored
 from hookonce.store.entry import decode_entry
 from hookonce.store.integrity.write_guard import guarded_transaction
 
 MAX_QUEUE_ROWS = 4096  # events; of more, the oldest go, for nobody has asked for so long
 _SELECT_NEXT = """SELECT hook_queue.id, queued_at, begun_hooks, CASE erased WHEN 0 THEN body END FROM hook_queue
-    LEFT JOIN events ON events.id = hook_queue.id WHERE NOT EXISTS (
-        SELECT 1 FROM json_each(?) WHERE json_extract(value, '$[0]') = agent AND json_extract(value, '$[1]') IS session)
-    ORDER BY seq LIMIT ?"""
+    LEFT JOIN events ON events.id = hook_queue.id
+    WHERE NOT (FALSE{}) ORDER BY seq LIMIT ?"""
+_IS_BUSY = " OR (session IS ? AND agent IS ?)"
 _OWNER_MARK = "@"  # before whoever has begun a hook, in a line of its own below the digest
 _NOTE_START = """UPDATE hook_queue SET begun_hooks = begun_hooks || ? || char(10) || ? || char(10)
     WHERE id = ? AND instr(begun_hooks, ? || char(10)) = 0"""
@@ -54,8 +53,9 @@ def load_queue(
     connection: Connection, max_rows: int, busy_sessions: Iterable[tuple[str, str | None]] = ()
 ) -> list[QueuedEvent]:
     """The first events of the queue in the order of their arrival, without those of sessions whose hooks run."""
-    parameters = dump(list(busy_sessions)).decode(), max_rows
-    return [_decode_row(*row) for row in connection.execute(_SELECT_NEXT, parameters)]
+    parameters = [value for agent, session in busy_sessions for value in (session, agent)]
+    query = _SELECT_NEXT.format(_IS_BUSY * (len(parameters) // 2))
+    return [_decode_row(*row) for row in connection.execute(query, (*parameters, max_rows))]
 
 
 def _decode_row(event_id: str, queued_at: str, begun_hooks: str, body: bytes | None) -> QueuedEvent:
