@@ -22,6 +22,11 @@ def dump(value: Any) -> bytes:
         return dumps(to_builtins(value), separators=(",", ":")).encode()
 
 
+def canonical_bytes(document: dict[str, Any]) -> bytes:
+    """Canonical JSON of a document: sorted keys, no blanks, everything beyond ASCII escaped."""
+    return dumps(document, sort_keys=True, separators=(",", ":")).encode()
+
+
 def load(text: str) -> Any:
     """What `dump` wrote; a ValueError where it is no JSON."""
     try:

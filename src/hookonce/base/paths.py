@@ -2,10 +2,12 @@
 
 import os
 from functools import cache, lru_cache
+from os.path import isdir
 from pathlib import Path
 
 from hookonce.base.runtime_location import home_of_client
 
+MAX_PATH_CHARS = 4096  # no path is longer
 _REPOSITORY_FOLDERS = (".git", ".hg", ".jj", ".svn")
 _home_of_call: list[Path] = []  # of the process that answers a call; empty in commands that a person types
 
@@ -97,3 +99,10 @@ def make_private_dir(path: Path) -> None:
     """Make a folder of ours, and each missing one above it, for us alone: whatever the umask is."""
     for folder in reversed([folder for folder in (path, *path.parents) if not folder.is_dir()]):
         folder.mkdir(mode=0o700, exist_ok=True)
+
+
+def nearest_folder(cwd: str) -> str:
+    """The folder that somebody names, or the first above it that can be entered."""
+    name = cwd[:MAX_PATH_CHARS].partition("\0")[0].encode(errors="replace").decode()
+    folders = (Path(name), *Path(name).parents) if name.startswith(os.sep) else ()
+    return next((str(folder) for folder in folders if isdir(folder) and os.access(folder, os.X_OK)), os.sep)  # noqa: PTH112

@@ -12,11 +12,12 @@ from msgspec.structs import replace
 
 from hookonce.base import process_info, settings, times
 from hookonce.base.event_loop import EventLoop
+from hookonce.base.paths import nearest_folder
 from hookonce.base.process_info import LongLivedRegistry
 from hookonce.daemon.store_writer import BackgroundStoreWriter
 from hookonce.daemon.task import CallTask
 from hookonce.dispatch import pause
-from hookonce.dispatch.derived_hooks import FinishedRuns, derived_hooks_task, select_derived_hooks, session_dir
+from hookonce.dispatch.derived_hooks import FinishedRuns, derived_hooks_task, select_derived_hooks
 from hookonce.dispatch.dispatcher import hook_error_records
 from hookonce.dispatch.run import CallerContext
 from hookonce.dispatch.select import Selection
@@ -130,7 +131,8 @@ class DerivedEventHooks:
     def _caller(self, event: Event) -> CallerContext:
         own_variables = {name: os.environ[name] for name in _OWN_VARIABLES if name in os.environ}
         environment = own_variables | installed_environment()
-        return CallerContext(environment=environment, cwd=session_dir(event), handler_registry=self._registry)
+        cwd = nearest_folder(event.cwd or "")
+        return CallerContext(environment=environment, cwd=cwd, handler_registry=self._registry)
 
     def _note_start(self, event_id: str, digest: str) -> bool:
         """Note in the store that a hook begins; whether it may: once that is written it is never begun again."""

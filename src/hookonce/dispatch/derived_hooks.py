@@ -4,15 +4,14 @@ A derived event has happened already, so a refusal has no effect and is named in
 the session, with the environment of the installation: there is no caller.
 """
 
-import os
 from collections.abc import Callable
 from hashlib import sha256
-from pathlib import Path
 from time import monotonic
 
 from msgspec.structs import replace
 
 from hookonce.base import ids, process_info, times
+from hookonce.base.paths import nearest_folder
 from hookonce.dispatch.prepare import digest_content
 from hookonce.dispatch.run import CallerContext, HookResult, hooks_task
 from hookonce.dispatch.select import SelectedHook, Selection, find_candidates, select_hooks
@@ -29,16 +28,9 @@ _OWN_ORIGIN = "hookonce"
 FinishedRuns = dict[str, tuple[HookRun, list[Gap]]]  # by the digest of the hook
 
 
-def session_dir(event: Event) -> str:
-    """The directory of an event's session, or the first above it that is there."""
-    folder = Path(event.cwd or os.sep)
-    folders = (folder, *folder.parents) if folder.is_absolute() else ()
-    return next((str(path) for path in folders if os.access(path, os.X_OK) and path.is_dir()), os.sep)
-
-
 def select_derived_hooks(event: Event) -> Selection:
     """The hooks of all scopes for a derived event, in the project of its session."""
-    cwd = session_dir(event)
+    cwd = nearest_folder(event.cwd or "")
     project = find_project(cwd)
     return select_hooks(event, project, find_candidates(project, event.type, None, (cwd,)))
 

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from hookonce import agents
 from hookonce.base import ids, settings, times
+from hookonce.base.jsontext import canonical_bytes
 from hookonce.base.process_info import is_process_alive
 from hookonce.dispatch import dedup
 from hookonce.dispatch.dedup import CallDecision, DedupEntries, DedupEntry, DedupStore
@@ -22,7 +23,6 @@ from hookonce.errors import HookonceError
 from hookonce.model import SCHEMA, Decision, Event, Format, Gap, Object, Origin, Record
 from hookonce.secrets import log
 from hookonce.store.integrity import keys
-from hookonce.store.integrity.signature import canonical_bytes
 from hookonce.store.privacy.redact import digest
 from hookonce.store.spool import files
 from hookonce.store.spool.lookup import KnownEvent

@@ -12,6 +12,7 @@ from hookonce import agents
 from hookonce.agents import config_of, decode, point_of
 from hookonce.base import ids, process_info, runtime_dir, times
 from hookonce.base.jsontext import NestingError, load_leniently
+from hookonce.base.paths import MAX_PATH_CHARS
 from hookonce.dispatch import dedup, fail_mode, intake, live_formats, stop_limit
 from hookonce.dispatch.context import CallContext
 from hookonce.dispatch.dedup import CallDecision
@@ -45,7 +46,6 @@ from hookonce.model import (
 from hookonce.trust import approvals
 from hookonce.vocabulary.decision_merge import merge_decisions
 
-_MAX_PATH_CHARS = 4096
 _RECORD_WAIT_S = 0.2  # seconds
 _MAX_SELECTION_AGE_S = 0.05  # seconds for which hooks that were selected before a wait still count
 _SWEEP_EVENTS = frozenset({"session_start", "session_end"})  # moments at which nobody waits for a tool
@@ -142,7 +142,7 @@ def _document_request(call: CallArguments, form: Format, payload: Any, caller_pi
 
 def _without_bad_cwd(event: Event) -> Event:
     """The event without a folder that no folder can be."""
-    is_bad = event.cwd is not None and ("\0" in event.cwd or len(event.cwd) > _MAX_PATH_CHARS)
+    is_bad = event.cwd is not None and ("\0" in event.cwd or len(event.cwd) > MAX_PATH_CHARS)
     return replace(event, cwd=None) if is_bad else event
 
 

@@ -13,15 +13,15 @@ from msgspec.structs import replace
 from hookonce.agents.transcripts import load
 from hookonce.agents.transcripts.accumulator import TranscriptAccumulator, TranscriptReader, parse_chunk
 from hookonce.agents.transcripts.types import ReaderMemory, TranscriptBatch, TranscriptCursor
+from hookonce.base.paths import MAX_PATH_CHARS
 from hookonce.errors import HookonceError
 
 _SESSION_SUFFIXES = frozenset({".jsonl", ".json"})
-_MAX_PATH_CHARS = 4096
 
 
 def resolve_session_file(agent: str, path_text: str, home: Path) -> Path:
     """A session file of this user where the agent keeps them; OSError if there is none, HookonceError for any other."""
-    if not path_text.startswith(os.sep) or "\0" in path_text or len(path_text) > _MAX_PATH_CHARS:
+    if not path_text.startswith(os.sep) or "\0" in path_text or len(path_text) > MAX_PATH_CHARS:
         raise HookonceError(f"no session file of {agent}: its path says nothing")
     path = Path(os.path.realpath(path_text))
     file_stat = path.stat()

@@ -22,8 +22,8 @@ from hookonce import formats
 from hookonce.base import ids, settings
 from hookonce.base.json_stream import JsonSyntaxError, parse_json
 from hookonce.base.jsontext import dump
+from hookonce.base.paths import nearest_folder
 from hookonce.daemon.http.connection import HttpError, RequestHead
-from hookonce.daemon.http.folders import ENV_ALLOWLIST, nearest_folder
 from hookonce.daemon.socket_call import DaemonServices
 from hookonce.dispatch import dedup, dispatcher, fail_mode, intake, live_formats, pause
 from hookonce.dispatch.context import CallContext
@@ -34,6 +34,7 @@ from hookonce.handlers.operation import Task
 from hookonce.model import Object, Record, Reply
 
 TARGET = "/events"
+ENV_ALLOWLIST = ("HOME", "PATH", "LANG")  # what a hook gets of our environment; the caller does not tell its own
 # Others wait while an event of this size is read, 0.4 s at worst: a forked copy of the daemon, which reads large
 # payloads of the socket, could tell neither this process nor the sender of many events what became of each.
 MAX_EVENT_BYTES = 1 << 20

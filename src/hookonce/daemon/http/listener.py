@@ -21,13 +21,13 @@ from hookonce import agents
 from hookonce.agents import http_reply
 from hookonce.base import ids, invocation
 from hookonce.base.invocation import Invocation
+from hookonce.base.paths import nearest_folder
 from hookonce.client import daemon_endpoints
 from hookonce.client.daemon_endpoints import HttpAddress
 from hookonce.configure import http_policy
 from hookonce.daemon.http import event_intake
 from hookonce.daemon.http.connection import HttpConnection, HttpError, RequestHead
 from hookonce.daemon.http.event_intake import EventIntake, IntakeResponse
-from hookonce.daemon.http.folders import ENV_ALLOWLIST, nearest_folder
 from hookonce.daemon.socket_call import DaemonServices
 from hookonce.daemon.stream import Acceptor
 from hookonce.daemon.task import CallTask
@@ -162,7 +162,7 @@ class HttpListener:
         argv = [call.agent, call.event or "", "--via", call.via or ""]
         services, cwd = self._services, _payload_cwd(body)
         call_context = CallContext(
-            environment={key: os.environ[key] for key in ENV_ALLOWLIST if key in os.environ},
+            environment={key: os.environ[key] for key in event_intake.ENV_ALLOWLIST if key in os.environ},
             cwd=cwd,
             has_cwd=cwd != os.sep,
             spool=services.journal,

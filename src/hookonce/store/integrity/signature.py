@@ -7,9 +7,9 @@ knows of its own keys and of those that somebody has told it to trust.
 
 from base64 import b64decode, b64encode
 from binascii import Error as NotBase64
-from json import dumps
 from typing import Any, Literal
 
+from hookonce.base.jsontext import canonical_bytes
 from hookonce.errors import HookonceError
 from hookonce.model import Object
 from hookonce.store.integrity import keys, trusted_keys
@@ -29,11 +29,6 @@ SIGNED_FORMATS = (*SIGNATURE_FIELDS, _OTLP_FORMAT)
 _OTLP_ROOTS = ("resourceLogs", "resourceSpans")
 
 SignatureStatus = Literal["ours", "trusted", "unknown", "wrong"]
-
-
-def canonical_bytes(document: Object) -> bytes:
-    """Canonical JSON bytes of a document."""
-    return dumps(document, sort_keys=True, separators=(",", ":")).encode()
 
 
 def sign_document(format_name: str, document: Object) -> Object:
