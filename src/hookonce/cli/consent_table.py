@@ -36,7 +36,7 @@ _MODULE_WORDS = (
     "check --descriptor --transport --case --timeout --op --args --transcripts --json "
     "invoke --allow list --health serve --mcp --http --host --token-env"
 )
-_KERNEL_WORDS = "run --allow --timeout --keep-going --dry-run --json"
+_KERNEL_WORDS = "run --allow --timeout --keep-going --dry-run"
 _OWN_HOME = "works in homes that it makes for itself"
 # Of each command the words that need nobody, and why.
 WEAKENS_NOTHING = {
