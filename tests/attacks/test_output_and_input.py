@@ -282,7 +282,10 @@ PLANTED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("plant", [fifo, endless, folder, sparse, unreadable, dangling, loop])
+PLANTS = [fifo, endless, folder, sparse, unreadable, dangling, loop]
+
+
+@pytest.mark.parametrize("plant", PLANTS)
 def test_what_is_no_file_neither_hangs_nor_fills_the_memory(tmp_path, plant):
     """
     Every file that we read of a clone is one of these: each command ends soon, within 1 GB, and by no fault of ours.
@@ -292,8 +295,11 @@ def test_what_is_no_file_neither_hangs_nor_fills_the_memory(tmp_path, plant):
     for name in PLANTED:
         (project / name).parent.mkdir(parents=True, exist_ok=True)
         plant(project / name, home)
+    readers = READERS[: -1 if plant is sparse else None]  # a stream may be long
+    if "HOOKONCE_EXHAUSTIVE" not in os.environ and plant not in {fifo, endless}:
+        readers = readers[PLANTS.index(plant) % 2 :: 2]
     with ThreadPoolExecutor(2) as pool:
-        endings = list(pool.map(lambda words: (words, *bounded(home, project, words)), READERS[: -1 if plant is sparse else None]))  # a stream may be long
+        endings = list(pool.map(lambda words: (words, *bounded(home, project, words)), readers))
 
     for words, code, told in endings:
         assert code in {0, 1, 3}, (words, code, told)

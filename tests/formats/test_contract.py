@@ -64,7 +64,7 @@ def test_every_document_is_valid(name, level):
     """
     Everything that is written fits the published schema, strictly.
     """
-    for record in RECORDS:
+    for record in RECORDS if level == "full" else SOME:
         for document in documents(name, redact(record, level, native=level == "full")):
             problems, _ = DOCUMENT_CHECKS[name](document, True)
             assert problems == [], document
