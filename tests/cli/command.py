@@ -48,8 +48,9 @@ def _home():
 
 def environment(**more):
     """A bare environment; no agent's marks, and a home that may be written to."""
-    plain = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT / "src"), "HOME": _home().name, "HOOKONCE_COLD": "1"}
-    return plain | more
+    plain = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT / "src"), "HOOKONCE_COLD": "1"}
+    own_home = {} if "HOME" in more else {"HOME": _home().name}  # threads that name one make none at the same time
+    return plain | own_home | more
 
 
 def run(*words, given=b"", cwd=None, **more):
