@@ -1,7 +1,7 @@
 """MCP over stdio: the process of a server, which may also ask us something, or say that its tools have changed."""
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from threading import Lock
 from time import monotonic
 
@@ -74,15 +74,7 @@ class McpLifecycle(ModuleLifecycle):
 class McpStdioTransport(ChildProcess):
     """A server that is our child process."""
 
-    def __init__(
-        self,
-        command: Sequence[str],
-        cwd: str | None = None,
-        env: Mapping[str, str] | None = None,
-        watch: messages.MessageWatcher | None = None,
-    ) -> None:
-        super().__init__(command, cwd, env, watch)
-        self.change_count = 0
+    change_count = 0  # how often it has said that its tools are others now
 
     def open_connection(self) -> McpLifecycle:
         """The running server."""
