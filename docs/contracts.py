@@ -75,7 +75,7 @@ CONTRACTS = (
             "src/hookonce/model.py": "the type in `HandlerType`, and fields that only it has",
             "src/hookonce/manifest/schema.py": "its fields in the schema of the manifest",
             "src/hookonce/dispatch/prepare.py": "from handler to operation, and from its result to a decision",
-            "src/hookonce/diagnose/checks/handlers.py": "what keeps it from running, found without running it",
+            "src/hookonce/dispatch/hook_faults/handlers.py": "what keeps it from running, found without running it",
         },
         "http",
     ),

@@ -1,6 +1,7 @@
 """make docs: every page, schema and constant of a client that is made from the source. `--check` only compares."""
 
 import os
+import re
 import sys
 from collections.abc import Callable
 from contextlib import redirect_stdout, suppress
@@ -28,6 +29,7 @@ from hookonce.cli.lab.lab import VERBS as LAB
 from hookonce.cli.module import VERBS as MODULE
 from hookonce.diagnose.document_check import CheckReport
 from hookonce.dispatch.dialect import HookInput
+from hookonce.dispatch.hook_faults.table import FAULT_KINDS
 from hookonce.dispatch.identification import Identification
 from hookonce.inspect.agent_matrix import AgentSheet
 from hookonce.inspect.sessions import SessionRow, Timeline
@@ -85,6 +87,20 @@ def vocabulary() -> str:
     lines += table(("tool", "Agent Hooks action", "arguments (privacy class)"), rows)
     lines += ["", "An MCP tool is `mcp:<server>/<tool>`; a tool that nobody else has keeps its native name.", ""]
     return "\n".join(lines)
+
+
+def fault_page() -> str:
+    """docs/faults.md: what keeps a guard from guarding, and who says so."""
+    lines = ["# When a guard does not guard", "", GENERATED_NOTE, ""]
+    lines += ["`hookonce check FILE` tells what a manifest and its scripts show, `hookonce doctor` and `hookonce"]
+    lines += ["status` everything below, with the word of the first column. None of them runs a hook to find out.", ""]
+    rows = [
+        (f"`{kind}`", row.evidence, row.sentence, row.next_step or "–")
+        for kind, row in FAULT_KINDS.items()
+    ]
+    rows = [tuple(re.sub(r"\{\d?\}", "…", cell) for cell in row) for row in rows]
+    lines += table(("kind", "what is looked at", "what is said of the hook", "what to do"), rows)
+    return "\n".join(lines) + "\n"
 
 
 def format_page() -> str:
@@ -150,6 +166,7 @@ def schemas() -> dict[Path, str]:
 
 PAGES: dict[str, Callable[[], str]] = {
     "docs/vocabulary.md": vocabulary,
+    "docs/faults.md": fault_page,
     "docs/formats.md": format_page,
     "docs/cli.md": command_line,
 }

@@ -17,8 +17,9 @@ from hookonce.configure.install import plan_install
 from hookonce.configure.locations import ConfigRoots, config_files, document_of, resolve_path, target_file
 from hookonce.configure.merge import editor_of
 from hookonce.configure.status import CALLING_STATES, InstallStatus, install_status, read_agent_hooks
-from hookonce.diagnose.checks.handlers import command_faults
 from hookonce.diagnose.diagnosis import Diagnosis
+from hookonce.dispatch.hook_faults.handlers import command_faults
+from hookonce.dispatch.hook_faults.table import describe_fault
 from hookonce.manifest.load import describe_handler
 from hookonce.model import Agent, Hook
 from hookonce.trust.consent import hook_digest, is_vouched
@@ -100,7 +101,8 @@ def _hook_faults(agent: Agent, scope: str, hook: Hook, client: str) -> Iterator[
     """What is wrong with one entry, as a kind and the end of a sentence; our own client is checked once, elsewhere."""
     command, timeout = hook.handler.command, hook.handler.timeout
     if command is not None and not is_own_entry(command, client):
-        yield from command_faults(command, scope, which)  # it runs as the agent was started
+        for fault in command_faults(command, scope, which):  # it runs as the agent was started
+            yield fault.kind, describe_fault(fault)
     if timeout is not None and timeout < _MIN_TIMEOUT_S:
         yield "timeout", f"has {timeout} s, too short to start a program"
     if not is_vouched(agent, hook, client):

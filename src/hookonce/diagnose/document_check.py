@@ -1,5 +1,6 @@
 """Validation of documents (`hookonce check`): every problem with its JSON path, and the conformance level."""
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -14,13 +15,19 @@ from hookonce.base.json_stream import TOO_DEEP, StreamLine, duplicate_paths, par
 from hookonce.base.settings import AGENT_HOOKS_RULES_FILE
 from hookonce.diagnose.checks.agent_hooks_rules import find_rule_problems, find_scope_problems, looks_like_rules
 from hookonce.diagnose.checks.event_ids import ID_FIELDS, StreamIdIndex
-from hookonce.diagnose.checks.handlers import manifest_obstacles, manifest_place, missing_scripts
-from hookonce.diagnose.checks.manifest import closed_problems, event_problems, privacy_problems, unknown_words
+from hookonce.dispatch.hook_faults.manifest_hooks import hook_faults, manifest_place
+from hookonce.dispatch.hook_faults.manifest_words import (
+    closed_problems,
+    event_problems,
+    privacy_problems,
+    unknown_words,
+)
+from hookonce.dispatch.hook_faults.table import FAULT_KINDS, describe_fault
 from hookonce.dispatch.identification import identify, payload_event
 from hookonce.errors import HookonceError, PayloadError
 from hookonce.formats.schema import FormatCheck, validate_document
 from hookonce.manifest.discover import OPENHOOK_FILE, PROJECT_FOLDER
-from hookonce.manifest.load import duplicate_key_paths, find_problems, parse_document
+from hookonce.manifest.load import duplicate_key_paths, find_problems, parse_document, parse_hook
 from hookonce.manifest.policy import POLICY_FIELDS, POLICY_FILE, find_policy_problems, find_policy_warnings
 from hookonce.model import Object, Problem
 from hookonce.modules.protocol.descriptor import find_problems as descriptor_problems
@@ -177,7 +184,7 @@ def _check_raw(name: str, raw: bytes, source: str | None, *, strict: bool, is_ma
         place_problems, place_warnings = check_place(Path(name), document, not problems)
         problems, warnings = [*problems, *place_problems], [*warnings, *place_warnings]
     if kind == "manifest":
-        is_project = manifest_place(Path(name))[1] == "project"
+        is_project = manifest_place(Path(name)).scope == "project"
         warnings = [*warnings, *privacy_problems(document, is_project=is_project)]
     signer = None
     if type(document) is dict:
@@ -256,7 +263,15 @@ def _check_manifest(document: Any, _: bool) -> tuple[list[Problem], list[Problem
 
 
 def _check_manifest_place(file: Path, document: Any, is_usable: bool) -> tuple[list[Problem], list[Problem]]:  # noqa: FBT001
-    return [], [*missing_scripts(file, document), *manifest_obstacles(file, document)] if is_usable else []
+    """Faults of its hooks, seen from where the file lies; what its words alone tell is not told twice."""
+    place = manifest_place(file)
+    hooks = [parse_hook(hook) for hook in document["hooks"]] if is_usable else []
+    return [], [
+        (f"$.hooks[{index}].{FAULT_KINDS[fault.kind].field}", describe_fault(fault))
+        for index, hook in enumerate(hooks)
+        for fault in hook_faults(hook, place, os.environ)
+        if fault.kind != "event"
+    ]
 
 
 def _check_policy_place(file: Path, _: Any, __: bool) -> tuple[list[Problem], list[Problem]]:  # noqa: FBT001

@@ -1,36 +1,27 @@
 """Self-check of hookonce: settings, the client, a pause, and the manifests with what they name."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from json import dumps
 from pathlib import Path
-from shutil import which
 
 from hookonce import agents
-from hookonce.agents import config_event_of
 from hookonce.base import paths, settings
 from hookonce.client.installation import find_alteration, find_exposure
 from hookonce.client.missed_calls import describe_missed_calls, read_missed_calls
 from hookonce.configure.locations import ConfigRoots, current_roots
 from hookonce.configure.status import CALLING_STATES, install_status
-from hookonce.diagnose.checks.handlers import code_obstacles, command_faults, remote_obstacles, resolve_command
-from hookonce.diagnose.checks.manifest import event_problem
 from hookonce.diagnose.diagnosis import Diagnosis
+from hookonce.dispatch.hook_faults.project_faults import find_faults
+from hookonce.dispatch.hook_faults.table import describe_fault
 from hookonce.dispatch.pause import pause_end
-from hookonce.dispatch.run import call_budget_s
-from hookonce.dispatch.select import find_candidates
 from hookonce.errors import HookonceError
-from hookonce.handlers.environment import find_program
-from hookonce.manifest.discover import ManifestSource, find_sources, load_source
-from hookonce.manifest.load import describe_handler
-from hookonce.model import Agent, Hook
+from hookonce.manifest.discover import find_sources
+from hookonce.model import Agent
 from hookonce.store.usage import prices
-from hookonce.trust.pin_store import find_trusted_hook
-from hookonce.vocabulary.events import DERIVED_EVENTS
 from hookonce.vocabulary.names import suggest_name
 
-_DETACHED_EVENT = "session_end"  # nobody waits for these hooks
 _MAX_VALUE_CHARS = 60  # of a wrong value that are repeated
 
 
@@ -111,70 +102,7 @@ def check_callers(roots: ConfigRoots, callers: list[Agent]) -> Iterator[Diagnosi
 
 
 def check_manifests(project: Path, callers: list[Agent]) -> Iterator[Diagnosis]:
-    """The manifests: those that cannot be read, hooks that are not trusted, and those that cannot run to their end."""
-    yield from _guard_findings(project)
-    for source in find_sources(project):
-        try:
-            hooks = load_source(source).hooks
-        except (HookonceError, ValueError) as problem:
-            effect = (
-                "no hook of it runs" if source.scope == "project" else "its last good version counts, if there was one"
-            )
-            message = f"{source.path}: {effect}: {problem}"
-            yield Diagnosis(kind="manifest", message=message, path=str(source.path))
-            continue
-        for hook in hooks:
-            where = f"{source.path}: the hook {hook.name or describe_handler(hook.handler)!r} on {hook.event}"
-            for kind, reason in _hook_problems(hook, source, project, callers):
-                yield Diagnosis(kind=kind, message=f"{where} {reason}", path=str(source.path))
-
-
-def _guard_findings(project: Path) -> Iterator[Diagnosis]:
-    """Calls that are refused because hooks that were trusted once, and are closed, cannot be asked."""
-    reasons = [candidate.reason for candidate in find_candidates(project) if candidate.obstacle == "guard"]
-    for reason in dict.fromkeys(reasons):
-        yield Diagnosis(kind="refused", message=f"calls in {project} are refused: {reason}", path=str(project))
-
-
-def _hook_problems(
-    hook: Hook, source: ManifestSource, project: Path, callers: list[Agent]
-) -> Iterator[tuple[str, str]]:
-    is_projects = source.scope == "project"
-    if is_projects and find_trusted_hook(project, source.data, hook) is None:
-        yield "untrusted", "does not run: nobody has trusted it as it is now (hookonce trust)"
-    folder = project if is_projects else source.path.parent
-    find = which if hook.environment == "caller" else find_program
-    yield from command_faults(resolve_command(folder, hook, source.scope), "project" if is_projects else "user", find)
-    yield from remote_obstacles(hook.handler, os.environ)
-    yield from code_obstacles(hook.handler, folder, source.scope)
-    if source.is_openhook:
-        return  # its events have OpenHook's names, and it sets no times
-    if (reason := event_problem(hook.event)) is not None:
-        yield "event", f"cannot run: {reason}"
-    if hook.event in DERIVED_EVENTS and not settings.load().record:
-        yield "event", "cannot run: its event is derived from the record, and record = false keeps none"
-    for reason in _timeout_problems(hook, callers):
-        yield "timeout", reason
-
-
-def _timeout_problems(hook: Hook, callers: list[Agent]) -> Iterator[str]:
-    """A hook's own time, where an agent does not wait that long; without any agent, where none does."""
-    timeout = hook.handler.timeout
-    if not timeout or hook.handler.background or hook.event == _DETACHED_EVENT:
-        return
-    if callers:
-        for limit, titles in sorted(_agent_limits(hook.event, callers).items()):
-            if timeout > limit:
-                yield f"has {timeout:g} s, of which it gets {limit:g} s at most with {', '.join(titles)}"
-        return
-    max_limit = max(_agent_limits(hook.event, map(agents.load, agents.AGENTS)), default=timeout)
-    if timeout > max_limit:
-        yield f"has {timeout:g} s, and no agent waits longer than {max_limit:g} s there"
-
-
-def _agent_limits(event: str, callers: Iterable[Agent]) -> dict[float, list[str]]:
-    titles_by_limit: dict[float, list[str]] = {}
-    for agent in callers:
-        if (native := config_event_of(agent, event)) is not None:
-            titles_by_limit.setdefault(call_budget_s(agent, native, None), []).append(agent.title)
-    return titles_by_limit
+    """The manifests: those that cannot be read, and hooks that do not run or do not guard."""
+    for fault in find_faults(project, callers):
+        where = f"{fault.path}: the hook {fault.hook!r} " if fault.hook else ""
+        yield Diagnosis(kind=fault.kind, message=f"{where}{describe_fault(fault)}", path=fault.path or None)

@@ -57,22 +57,22 @@ def load_reachable_module(handler: Handler, folder: Path, scope: Scope) -> Descr
 
 
 def find_obstacles(handler: Handler, folder: Path, scope: Scope) -> Iterator[tuple[str, str]]:
-    """What keeps a module from running, as pairs of kind and sentence; the module is not started to find out."""
+    """What keeps a module from running, as pairs of a fault's kind and a reason; it is not started to find out."""
     if handler.type != "module":
         return
     try:
         descriptor = load_reachable_module(handler, folder, scope)
     except HookonceError as problem:
-        yield "module", f"cannot run: {problem}"
+        yield "module", str(problem)
         return
     if missing_capabilities := _missing_capabilities(descriptor, None):
-        yield "module", f"cannot run: {_denial_text(descriptor, missing_capabilities)}"
+        yield "module", _denial_text(descriptor, missing_capabilities)
     program_name = next(iter(descriptor.transport.command), "")
     program = Path(descriptor.folder or "", program_name) if "/" in program_name else find_program(program_name)
     if program_name and (program is None or not Path(program).exists()):
         yield (
-            "missing",
-            f"cannot run: there is no program {program_name}, which {descriptor.name} wants to be started with",
+            "module",
+            f"there is no program {program_name}, which {descriptor.name} wants to be started with",
         )
 
 

@@ -5,10 +5,13 @@ import json
 import pytest
 
 from hookonce.base.settings import setting_types
-from hookonce.diagnose.checks.manifest import event_problem
+from hookonce.dispatch.hook_faults.manifest_words import event_problem
 from tests.cli.command import run
 from tests.docs.test_settings import ROWS
 from tests.manifest.projects import command, manifest, put
+
+SCRIPT = "#!/bin/sh\ntrue\n"
+PUT = "correct the command, or put there what it names"
 
 
 @pytest.fixture
@@ -95,14 +98,14 @@ def test_scripts_of_manifests_are_looked_for_where_they_would_be_run(ours, home,
     Beside the user's manifest, and from the root of a project; such a path depends on nothing else.
     """
     own(home, command("./there.sh"), command("./lost.sh"))
-    put(home / ".config/hookonce/there.sh", "#!/bin/sh\n")
+    put(home / ".config/hookonce/there.sh", SCRIPT)
     put(project / ".hookonce/hooks.json", manifest(command("./.hookonce/there.sh"), command("./there.sh")))
-    put(project / ".hookonce/there.sh", "#!/bin/sh\n")
+    put(project / ".hookonce/there.sh", SCRIPT)
 
     told = [message for kind, message in found(ours) if kind == "missing"]
 
     lost = (project / "there.sh", home / ".config/hookonce/lost.sh")
-    assert [f"cannot run: {path} does not exist" for path in lost] == [one[one.index("cannot") :] for one in told]
+    assert [f"cannot run: {path} does not exist; {PUT}" for path in lost] == [one[one.index("cannot") :] for one in told]
     assert "relative" not in ours("doctor").out + ours("status", "claude-code").out
 
 
@@ -130,7 +133,7 @@ def test_doctor_says_when_nobody_calls_the_hooks(ours, home):
     ours("install", "claude-code")
     after = ours("doctor", "claude-code")
 
-    assert (0, "nothing is wrong\n") == (nothing.code, nothing.out)
+    assert (0, "nothing is installed: no agent calls hookonce, so that no hook would run. Next: hookonce install\n") == (nothing.code, nothing.out)
     assert 1 == before.code
     assert "no agent calls hookonce yet" in before.out
     assert "no agent calls" not in after.out
@@ -262,11 +265,11 @@ def test_check_warns_of_a_script_that_is_not_there(ours, tmp_path, folder, seen_
     """
     hooks = manifest(command("./there.sh"), command("./lost.sh --x"))
     file = put(tmp_path / folder / "hooks.json", hooks)
-    put(tmp_path / seen_from / "there.sh", "#!/bin/sh\n")
+    put(tmp_path / seen_from / "there.sh", SCRIPT)
 
     (verdict,) = ours("check", file, "--json").documents()
     (streamed,) = run("check", "--json", given=json.dumps(hooks).encode()).documents()
 
     told = {"path": "$.hooks[1].handler.command", "line": 1}
-    assert [told | {"message": f"cannot run: {tmp_path / seen_from / 'lost.sh'} does not exist"}] == verdict["warnings"]
+    assert [told | {"message": f"cannot run: {tmp_path / seen_from / 'lost.sh'} does not exist; {PUT}"}] == verdict["warnings"]
     assert [] == streamed["warnings"]

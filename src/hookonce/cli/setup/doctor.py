@@ -15,7 +15,7 @@ from hookonce.configure.locations import current_roots
 from hookonce.diagnose.agent_check import check_agent
 from hookonce.diagnose.diagnosis import Diagnosis
 from hookonce.diagnose.doctor import run_checks
-from hookonce.diagnose.self_check import check_installation
+from hookonce.diagnose.self_check import calling_agents, check_installation
 from hookonce.errors import HookonceError
 from hookonce.inspect.query_args import find_agent
 from hookonce.trust.consent import vouch
@@ -25,6 +25,7 @@ _EXAMPLES = """examples:
   hookonce doctor --repair
   hookonce doctor --vouch 3f1c0a9b2d4e5f60"""
 _MAX_REPAIRS = 50  # in one go: each is planned anew, so none can go round in circles for ever
+_NOT_INSTALLED = "nothing is installed: no agent calls hookonce, so that no hook would run. Next: hookonce install"
 _OWN_FILE_KINDS = frozenset({"client", "interpreter", "unanswered"})  # what we put back without asking: our own files
 
 
@@ -47,8 +48,10 @@ def run(options: Namespace) -> int:
         _run_repair(options)
     findings = _collect_findings(options)
     problems = [finding for finding in findings if finding.kind != "unvouched"]
-    document = {"ok": not problems, "findings": [_finding_object(finding) for finding in findings]}
-    print_result(options, document, lambda _: _print_findings(findings))
+    is_installed = bool(calling_agents(current_roots(), str(paths.client_path())))
+    objects = [_finding_object(finding) for finding in findings]
+    document = {"ok": not problems, "installed": is_installed, "findings": objects}
+    print_result(options, document, lambda _: _print_findings(findings, is_installed=is_installed))
     return 1 if problems else 0
 
 
@@ -67,14 +70,14 @@ def _run_vouch(options: Namespace) -> None:
     print(f"{pluralize(len(options.vouch), 'hook')} vouched for, until the entry or its script changes")
 
 
-def _print_findings(findings: list[Diagnosis]) -> None:
+def _print_findings(findings: list[Diagnosis], *, is_installed: bool) -> None:
     for finding in findings:
         ending = f" (hookonce doctor --vouch {finding.mark})" if finding.mark else ""
         print(f"{finding.kind}: {finding.message}{ending}")
     if any(finding.repair or finding.kind in _OWN_FILE_KINDS for finding in findings):
         print("Next: hookonce doctor --repair")
     if not findings:
-        print("nothing is wrong")
+        print("nothing is wrong" if is_installed else _NOT_INSTALLED)
 
 
 def _finding_object(finding: Diagnosis) -> dict[str, object]:

@@ -6,8 +6,8 @@ from pathlib import Path
 from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.consent import require_consent
 from hookonce.cli._ui.messages import pluralize, print_json, print_lines
-from hookonce.diagnose.checks.handlers import project_code_obstacles
 from hookonce.dispatch.dispatcher import refresh_client_files
+from hookonce.dispatch.hook_faults.handlers import project_code_obstacles
 from hookonce.errors import HookonceError
 from hookonce.trust.consent import (
     TrustProposal,

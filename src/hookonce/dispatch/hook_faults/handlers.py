@@ -1,6 +1,7 @@
-"""Checks of handlers: whether a program, server, model, function or module could run. Nothing is started."""
+"""Faults of handlers: whether a program, server, model, function or module could run. Nothing is started."""
 
 import ast
+import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -11,6 +12,7 @@ from shutil import which
 from hookonce.base import paths
 from hookonce.base.files import read_regular_file
 from hookonce.dispatch import module_hook
+from hookonce.dispatch.hook_faults.table import HookFault, make_fault
 from hookonce.dispatch.prepare import MODEL_HANDLER_TYPES, command_of
 from hookonce.dispatch.select import SelectedHook
 from hookonce.errors import HookonceError
@@ -18,9 +20,8 @@ from hookonce.handlers import prompt
 from hookonce.handlers.command import CommandOperation, ProcessContext
 from hookonce.handlers.environment import find_program
 from hookonce.handlers.http import build_http_operation
-from hookonce.manifest.discover import PROJECT_FOLDER, Scope
-from hookonce.manifest.load import parse_hook
-from hookonce.model import Handler, Hook, Object, Problem
+from hookonce.manifest.discover import Scope
+from hookonce.model import Handler, Hook
 from hookonce.vocabulary.names import suggest_name
 
 _SHELL_WORD = compile_pattern(
@@ -34,22 +35,24 @@ _DYNAMIC_NAMES = frozenset({"*", "exec", "globals", "setattr", "vars", "__getatt
 _DEFINITION_NODES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def command_faults(
-    command: str, scope: str, find: Callable[[str], str | None] = find_program
-) -> Iterator[tuple[str, str]]:
-    """What is wrong with the first word of a command, as a kind and a sentence; `find` is how its program is found."""
-    word = _program_word(command)
+def command_faults(command: str, scope: str, find: Callable[[str], str | None] = find_program) -> Iterator[HookFault]:
+    """What is wrong with the first word of a command; `find` is how its program is found."""
+    word = program_word(command)
     if "/" in word and not word.startswith("/"):
         if scope == "user":
-            yield "relative", "has a relative path, which depends on where the agent was started"
+            yield make_fault("relative")
     elif word.startswith("/") and not Path(word).exists():
-        yield "missing", f"cannot run: {word} does not exist"
+        yield make_fault("missing", f"{word} does not exist")
+    elif word.startswith("/") and Path(word).is_dir():
+        yield make_fault("missing", f"{word} is a folder")
+    elif word.startswith("/") and not os.access(word, os.X_OK):
+        yield make_fault("mode", word)
     elif word and "/" not in word and find(word) is None and not _SHELL_WORD.fullmatch(word):
         hint = _PATH_HINT if find is find_program and which(word) else ""
-        yield "missing", f"cannot run: there is no program {word} on the path{hint}"
+        yield make_fault("missing", f"there is no program {word} on the path{hint}")
 
 
-def _program_word(command: str) -> str:
+def program_word(command: str) -> str:
     """The first word, unless a shell would expand or assign it."""
     try:
         word = next(iter(split(command)), "")
@@ -67,16 +70,7 @@ def resolve_command(folder: Path, hook: Hook, scope: Scope) -> str:
     return command_of(SelectedHook(hook=hook, scope=scope, folder=str(folder)))
 
 
-def missing_scripts(file: Path, document: Object) -> Iterator[Problem]:
-    """Scripts that a manifest names and that are not there, seen from where the file lies."""
-    folder, _ = manifest_place(file)
-    for index, hook in enumerate(document["hooks"]):
-        word = _program_word(resolve_command(folder, parse_hook(hook), "project"))
-        if word.startswith("/") and not Path(word).exists():
-            yield f"$.hooks[{index}].handler.command", f"cannot run: {word} does not exist"
-
-
-def remote_obstacles(handler: Handler, environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def remote_faults(handler: Handler, environment: Mapping[str, str]) -> Iterator[HookFault]:
     """What keeps a server or a model from being called; neither is called."""
     try:
         if handler.type == "http":
@@ -87,10 +81,11 @@ def remote_obstacles(handler: Handler, environment: Mapping[str, str]) -> Iterat
             if isinstance(operation, CommandOperation):
                 yield from command_faults(operation.command, "user")
     except HookonceError as problem:
-        yield "model" if handler.type in MODEL_HANDLER_TYPES else "http", f"cannot run: {problem}"
+        yield make_fault("model" if handler.type in MODEL_HANDLER_TYPES else "http", problem)
 
 
-def _parse_source(file: Path) -> ast.Module:
+def parse_python(file: Path) -> ast.Module:
+    """The syntax tree of a Python file; an error that says why there is none."""
     try:
         with warnings.catch_warnings():  # of what Python thinks of a file its author hears elsewhere
             warnings.simplefilter("ignore")
@@ -138,31 +133,18 @@ def _bound_names(node: ast.AST) -> Iterator[str]:
         yield from _bound_names(inner)
 
 
-def code_obstacles(handler: Handler, folder: Path, scope: Scope) -> Iterator[tuple[str, str]]:
-    """What keeps a function or a module from being called, as a kind and a sentence; files are parsed, never run."""
+def code_faults(handler: Handler, folder: Path, scope: Scope) -> Iterator[HookFault]:
+    """What keeps a function or a module from being called; files are parsed, never run."""
     if handler.type == "function":
         file = folder / (handler.file or "")
         try:
-            _check_source(file, _parse_source(file), handler.name)
+            _check_source(file, parse_python(file), handler.name)
         except HookonceError as problem:
-            yield "function", f"cannot run: {problem}"
-    yield from module_hook.find_obstacles(handler, folder, scope)
+            yield make_fault("function", problem)
+    for kind, reason in module_hook.find_obstacles(handler, folder, scope):
+        yield make_fault(kind, reason)
 
 
 def project_code_obstacles(handler: Handler, project: Path) -> list[str]:
     """What keeps a function or a module of a project from being called, as sentences."""
-    return [reason for _, reason in code_obstacles(handler, project, "project")]
-
-
-def manifest_obstacles(file: Path, document: Object) -> Iterator[Problem]:
-    """What a manifest names and cannot be called; all but a project's lie beside what they name."""
-    folder, scope = manifest_place(file)
-    for index, hook in enumerate(document["hooks"]):
-        for _, reason in code_obstacles(parse_hook(hook).handler, folder, scope):
-            yield f"$.hooks[{index}].handler.file", reason
-
-
-def manifest_place(file: Path) -> tuple[Path, Scope]:
-    """The folder that a manifest's paths begin at, and its scope as far as its place tells it."""
-    parent = file.absolute().parent
-    return (parent.parent, "project") if parent.name == PROJECT_FOLDER else (parent, "user")
+    return [fault.sentence for fault in code_faults(handler, project, "project")]

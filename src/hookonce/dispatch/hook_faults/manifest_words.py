@@ -1,4 +1,4 @@
-"""Checks of a manifest's words: keys that nobody reads, dialects that nobody speaks, events that no agent calls."""
+"""Words of a manifest that do nothing: keys that nobody reads, events that no agent calls, levels without effect."""
 
 from collections.abc import Collection, Iterator
 from functools import cache
@@ -17,7 +17,7 @@ _MANIFEST_KEYS = frozenset({"spec", "hooks"})
 _HOOK_KEYS = frozenset(HOOK_FIELDS) | {"event", "matcher", "handler"}
 _HANDLER_KEYS = frozenset(HANDLER_FIELDS) | {"type"}
 _EXTENSION_PREFIXES = ("$", "x-", "x_")  # keys that say of themselves that they are somebody's own
-_DIALECTS = frozenset(AGENTS) | frozenset(AGENT_ALIASES) | frozenset(FORMATS) | {CANONICAL_DIALECT}
+DIALECTS = frozenset(AGENTS) | frozenset(AGENT_ALIASES) | frozenset(FORMATS) | {CANONICAL_DIALECT}
 
 
 def unknown_words(document: Any) -> Iterator[Problem]:
@@ -28,10 +28,6 @@ def unknown_words(document: Any) -> Iterator[Problem]:
         yield from _unknown_keys(hook, _HOOK_KEYS, path, "a hook")
         if type(hook) is dict:
             yield from _unknown_keys(hook.get("handler"), _HANDLER_KEYS, f"{path}.handler", "a handler")
-            dialect = hook.get("dialect")
-            if type(dialect) is str and dialect not in _DIALECTS:
-                hint = suggest_name(dialect, _DIALECTS)
-                yield f"{path}.dialect", f"nobody speaks the dialect {dialect!r}, the hook would fail{hint}"
 
 
 def _unknown_keys(node: Any, known_keys: Collection[str], path: str, owner: str) -> Iterator[Problem]:

@@ -1,0 +1,1 @@
+"""Faults of hooks: why a guard does not guard, found without running it."""

@@ -1,0 +1,84 @@
+"""Faults of hooks by their newest runs in the record: those that keep failing, and those that are too slow."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from time import time
+
+from hookonce.base import times
+from hookonce.base.terminal_text import pluralize
+from hookonce.dispatch.hook_faults.handlers import resolve_command
+from hookonce.dispatch.hook_faults.manifest_hooks import HookPlace
+from hookonce.dispatch.hook_faults.scripts import find_script
+from hookonce.dispatch.hook_faults.table import HookFault, make_fault
+from hookonce.errors import HookonceError
+from hookonce.manifest.load import describe_handler
+from hookonce.model import Hook, HookRun
+from hookonce.store import database
+from hookonce.store.query import RecordFilter, find_records
+from hookonce.store.rollup import RollupFilter, load_hook_costs
+from hookonce.vocabulary.events import BROADER_EVENTS
+
+_WINDOW_S = 7 * 24 * 3600
+_MAX_RECORDS = 200  # of one event type that are looked through
+_MAX_RUNS = 10  # of one hook that count
+_MIN_FAILURES = 3  # in a row, or at least half of those that count
+_TIMEOUT = "timeout"
+
+
+def find_failing_hooks(hooks: list[tuple[Hook, HookPlace]]) -> Iterator[tuple[Hook, HookFault]]:
+    """The hooks whose newest runs have failed; none from a record that cannot be read.
+
+    One that was changed since its last run is not among them: nobody knows yet what it does now.
+    """
+    since = times.from_seconds(time() - _WINDOW_S) or times.EPOCH_TEXT
+    try:
+        with closing(database.open_reader()) as connection:
+            costs = load_hook_costs(connection, RollupFilter(since=since))
+            names = {cost.hook for cost in costs if cost.failures >= _MIN_FAILURES}
+            suspects = [(hook, place) for hook, place in hooks if (hook.name or hook.event) in names]
+            event_types = {event_type for hook, _ in suspects for event_type in _event_types(hook.event)}
+            filters = [RecordFilter(type=name, since=since, last=_MAX_RECORDS) for name in event_types]
+            records = [record for one in filters for record in find_records(connection, one) if record.runs]
+    except (sqlite3.Error, OSError, HookonceError):
+        return
+    records.sort(key=lambda record: record.event.time, reverse=True)
+    for hook, place in suspects:
+        key = (hook.name or hook.event, place.scope)
+        runs = [run for record in records for run in record.runs if (run.hook, run.scope) == key][:_MAX_RUNS]
+        if runs and (times.to_seconds(runs[0].started or "") or 0) >= _changed_at(hook, place):
+            yield from ((hook, fault) for fault in _judge_runs(runs, describe_hook(hook)))
+
+
+def describe_hook(hook: Hook) -> str:
+    """A hook by its name, else by what it runs."""
+    return hook.name or describe_handler(hook.handler)
+
+
+def _event_types(event: str) -> set[str]:
+    return {event} | {name for name, broader in BROADER_EVENTS.items() if broader == event}
+
+
+def _changed_at(hook: Hook, place: HookPlace) -> float:
+    """When the hook's script was changed last, in seconds; 0 if it has none."""
+    script = None
+    with suppress(HookonceError):
+        script = find_script(resolve_command(place.folder, hook, place.scope), place.folder)
+    path = script.path if script is not None else place.folder / hook.handler.file if hook.handler.file else None
+    try:
+        return 0.0 if path is None else path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _judge_runs(runs: list[HookRun], name: str) -> Iterator[HookFault]:
+    """Whether these runs, the newest first, are those of a hook that is broken: the last ones failed, or most."""
+    failures = [run.failure for run in runs if run.failure is not None]
+    in_row = next((index for index, run in enumerate(runs) if run.failure is None), len(runs))
+    if in_row < _MIN_FAILURES and (len(failures) < _MIN_FAILURES or 2 * len(failures) < len(runs)):
+        return
+    count = f"{len(failures)} of its last {pluralize(len(runs), 'run')}"
+    if failures.count(_TIMEOUT) * 2 > len(failures):
+        yield make_fault("late", count, name)
+    else:
+        yield make_fault("failing", f"{count} ({failures[0]})", name)

@@ -1,0 +1,118 @@
+"""Search for hook faults: every hook of every scope that counts for a project, and what holds up all of them."""
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from hookonce import agents
+from hookonce.agents import config_event_of
+from hookonce.base import paths, settings
+from hookonce.base.terminal_text import pluralize
+from hookonce.dispatch.hook_faults.history import describe_hook, find_failing_hooks
+from hookonce.dispatch.hook_faults.manifest_hooks import HookPlace, hook_faults
+from hookonce.dispatch.hook_faults.table import HookFault, make_fault
+from hookonce.dispatch.run import call_budget_s
+from hookonce.dispatch.select import find_candidates
+from hookonce.errors import HookonceError
+from hookonce.manifest import discover
+from hookonce.manifest.discover import ManifestSource, find_sources, load_last_good, load_source
+from hookonce.model import Agent, Hook, Manifest
+from hookonce.trust.pin_store import find_trusted_hook
+from hookonce.vocabulary.events import DERIVED_EVENTS
+
+_DETACHED_EVENT = "session_end"  # nobody waits for these hooks
+
+
+def find_faults(project: Path, callers: list[Agent]) -> Iterator[HookFault]:
+    """Every fault of the hooks that count for a project; `callers` are the agents that would call them."""
+    candidates, sources = find_candidates(project), find_sources(project)
+    for reason in dict.fromkeys(item.reason for item in candidates if item.obstacle == "guard"):
+        yield make_fault("refused", project, reason, path=str(project))
+    yield from _lost_manifests(sources)
+    hooks: list[tuple[ManifestSource, Hook]] = []
+    for source in sources:
+        manifest: Manifest | None
+        try:
+            manifest = load_source(source)
+        except (HookonceError, ValueError) as problem:
+            manifest = load_last_good(source)
+            reason = f"{_describe_force(source, manifest)}: {problem}"
+            yield make_fault("manifest", source.path, reason, source.path, path=str(source.path))
+        hooks += [(source, hook) for hook in (manifest.hooks if manifest is not None else [])]
+    refusals = {
+        (item.source.path, item.hook.name or item.hook.event): item.reason.partition(": ")[2] or item.reason
+        for item in candidates
+        if item.obstacle == "policy" and item.hook is not None
+    }
+    for source, hook in hooks:
+        title = {"hook": describe_hook(hook), "path": str(source.path)}
+        for fault in _hook_faults(source, hook, project, callers):
+            yield replace(fault, **title)
+        if (denial := refusals.get((source.path, hook.name or hook.event))) is not None:
+            yield make_fault("policy", denial, **title)
+    for hook, fault in find_failing_hooks([(hook, _place_of(source, project)) for source, hook in hooks]):
+        path = next(source.path for source, item in hooks if item is hook)
+        yield replace(fault, hook=describe_hook(hook), path=str(path))
+
+
+def _place_of(source: ManifestSource, project: Path) -> HookPlace:
+    folder = source.path.parent
+    return HookPlace(folder, project if source.scope == "project" else folder, source.scope, source.is_openhook)
+
+
+def _describe_force(source: ManifestSource, last_good: Manifest | None) -> str:
+    """What is in force while a manifest cannot be used."""
+    if source.scope == "project":
+        return "no hook of it runs"
+    if last_good is None:
+        return "no hook of it runs, for there is no earlier version"
+    return f"its last good version is in force, with {pluralize(len(last_good.hooks), 'hook')}"
+
+
+def _lost_manifests(sources: list[ManifestSource]) -> Iterator[HookFault]:
+    """The user's manifest that had hooks, and is not there any more."""
+    path = paths.config_dir() / discover.MANIFEST_NAMES[0]
+    if any(source.scope == "user" for source in sources):
+        return
+    source = ManifestSource(scope="user", path=path)
+    last_good = load_last_good(source)
+    if last_good is not None and last_good.hooks:
+        count = pluralize(len(last_good.hooks), "hook")
+        yield make_fault("gone", path, count, discover.last_good_path(source), path=str(path))
+
+
+def _hook_faults(source: ManifestSource, hook: Hook, project: Path, callers: list[Agent]) -> Iterator[HookFault]:
+    if source.scope == "project" and find_trusted_hook(project, source.data, hook) is None:
+        yield make_fault("untrusted", "nobody has trusted it as it is now")
+    yield from hook_faults(hook, _place_of(source, project), os.environ)
+    if source.is_openhook:
+        return  # it sets no times
+    if hook.event in DERIVED_EVENTS and not settings.load().record:
+        yield make_fault("event", "its event is derived from the record, and record = false keeps none")
+    for reason in _timeout_problems(hook, callers):
+        yield make_fault("timeout", reason)
+
+
+def _timeout_problems(hook: Hook, callers: list[Agent]) -> Iterator[str]:
+    """A hook's own time, where an agent does not wait that long; without any agent, where none does."""
+    timeout = hook.handler.timeout
+    if not timeout or hook.handler.background or hook.event == _DETACHED_EVENT:
+        return
+    if callers:
+        for limit, titles in sorted(_agent_limits(hook.event, callers).items()):
+            if timeout > limit:
+                yield f"has {timeout:g} s, of which it gets {limit:g} s at most with {', '.join(titles)}"
+        return
+    max_limit = max(_agent_limits(hook.event, map(agents.load, agents.AGENTS)), default=timeout)
+    if timeout > max_limit:
+        yield f"has {timeout:g} s, and no agent waits longer than {max_limit:g} s there"
+
+
+def _agent_limits(event: str, callers: Iterable[Agent]) -> dict[float, list[str]]:
+    titles_by_limit: dict[float, list[str]] = {}
+    for agent in callers:
+        if (native := config_event_of(agent, event)) is not None:
+            titles_by_limit.setdefault(call_budget_s(agent, native, None), []).append(agent.title)
+    return titles_by_limit

@@ -1,0 +1,113 @@
+"""Faults of scripts, found by reading them: mode, first line, syntax, and words of another dialect."""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from shlex import split
+from typing import NamedTuple
+
+from hookonce.base.files import read_regular_file
+from hookonce.base.invocation import CANONICAL_DIALECT
+from hookonce.dispatch.hook_faults.handlers import parse_python, program_word
+from hookonce.dispatch.hook_faults.table import HookFault, make_fault
+from hookonce.errors import HookonceError
+from hookonce.handlers.environment import find_program
+from hookonce.model import Hook
+
+_MAX_SCRIPT_BYTES = 1 << 20  # of a script that is read; longer ones are programs
+_INTERPRETERS = re.compile(r"python[\d.]*|pypy[\d.]*|(?:ba|da|z|k)?sh|node|bun|deno|ruby|perl|php|tsx")
+_CODE_SWITCHES = frozenset({"-c", "-e", "-m", "-s", "--eval", "-p"})  # behind which no script comes
+# What `sh` cannot run, by the ending of the file, with the first line that it needs.
+_FIRST_LINES = dict.fromkeys((".js", ".mjs", ".cjs"), "#!/usr/bin/env node") | {
+    ".py": "#!/usr/bin/env python3",
+    ".rb": "#!/usr/bin/env ruby",
+    ".pl": "#!/usr/bin/env perl",
+    ".php": "#!/usr/bin/env php",
+}
+_COMMENT_LINE = re.compile(r"^\s*(?:#|//).*$", re.MULTILINE)
+_CLAUDE_WORD = re.compile(r"\b(tool_input|hook_event_name|tool_response|hookSpecificOutput|permissionDecision)\b")
+_CANONICAL_WORD = re.compile(r"\btool\??\.input\b|[\[(]\s*[\"'](?:tool|outcome)[\"']|\bHOOKONCE_")
+_EXIT_2 = re.compile(r"(?<![A-Za-z])exit[ \t]*\(?[ \t]*2\b\)?")
+
+
+class Script(NamedTuple):
+    """The file that a command runs, with its text; None for a program that is no text."""
+
+    path: Path
+    text: str | None
+    has_interpreter: bool  # whether the command itself names what runs it
+
+
+def find_script(command: str, folder: Path | None) -> Script | None:
+    """The script of a command, if it names one that is there; relative ones are looked for from the folder."""
+    interpreted_word = interpreter_argument(command)
+    word = program_word(command) if interpreted_word is None else interpreted_word
+    if not word or (not word.startswith("/") and (folder is None or interpreted_word is None)):
+        return None
+    path = Path(folder or "", word)
+    try:
+        data = read_regular_file(path, _MAX_SCRIPT_BYTES)
+    except (OSError, ValueError):
+        return None
+    return Script(path, None if b"\0" in data else data.decode(errors="replace"), interpreted_word is not None)
+
+
+def interpreter_argument(command: str) -> str | None:
+    """The script behind an interpreter, "" if code stands there or nobody knows; None if it begins with none."""
+    program = program_word(command)
+    if not program or not _INTERPRETERS.fullmatch(os.path.basename(program)):  # noqa: PTH119
+        return None
+    for word in split(command)[1:]:
+        if word in _CODE_SWITCHES or any(letter in word for letter in "$`*;&|<>"):
+            return ""
+        if not word.startswith("-"):
+            return word
+    return ""
+
+
+def script_faults(hook: Hook, command: str, folder: Path | None) -> Iterator[HookFault]:
+    """What is wrong with a hook's script, and with what it and its command say."""
+    script = find_script(command, folder)
+    if script is not None and script.text is not None:
+        yield from _content_faults(script, script.text)
+    text = _COMMENT_LINE.sub("", f"{command}\n{(script.text if script else None) or ''}")
+    word = _CLAUDE_WORD.search(text) if hook.dialect in {None, CANONICAL_DIALECT} else None
+    if word is not None and _CANONICAL_WORD.search(text) is None:
+        subject = script.path.name if script is not None else "its command"
+        yield make_fault("dialect", subject, word[1])
+    if not hook.blocking and (ending := _EXIT_2.search(text)) is not None:
+        yield make_fault("blocking", f"{ending[0]} in {script.path.name}" if script else ending[0])
+
+
+def _content_faults(script: Script, text: str) -> Iterator[HookFault]:
+    first_line, name = text.partition("\n")[0], script.path
+    if not _COMMENT_LINE.sub("", text).strip():
+        yield make_fault("empty", name)
+        return
+    interpreter = _interpreter_of(first_line)
+    if script.has_interpreter:
+        pass
+    elif first_line.startswith("#!") and first_line.endswith("\r"):
+        yield make_fault("line_ends", name)
+    elif interpreter is not None and not _is_there(interpreter):
+        yield make_fault("interpreter", f"the first line of {name} names {interpreter}, which is not there")
+    elif interpreter is None and (line := _FIRST_LINES.get(name.suffix)) is not None:
+        yield make_fault("interpreter", f"{name} does not begin with {line}, so that sh reads it")
+    if "python" in (interpreter or "") or name.suffix == ".py":
+        try:
+            parse_python(name)
+        except HookonceError as problem:
+            yield make_fault("syntax", problem)
+
+
+def _interpreter_of(first_line: str) -> str | None:
+    """The program that a first line names, the one behind `env` if it is that; None without such a line."""
+    words = first_line[2:].split() if first_line.startswith("#!") else []
+    if words and os.path.basename(words[0]) == "env":  # noqa: PTH119
+        words = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
+    return words[0] if words else None
+
+
+def _is_there(program: str) -> bool:
+    return os.access(program, os.X_OK) if "/" in program else find_program(program) is not None

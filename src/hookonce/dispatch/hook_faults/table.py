@@ -1,0 +1,120 @@
+"""Table of hook faults: how each is found, its sentence and the next step; every command and page tells by it."""
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+
+class FaultKind(Struct, frozen=True):
+    """One kind of fault; `{}` in its texts stands for what a finder has to add."""
+
+    evidence: str  # what is looked at to find it
+    sentence: str  # what is said of the hook, behind its name
+    next_step: str = ""  # what a person does about it; empty where the sentence says so
+    field: str = "handler.command"  # the part of a manifest's hook that `check` names
+    is_broken: bool = True  # whether such a hook does not guard, which its user is told in the agent too
+
+
+class HookFault(Struct, frozen=True, kw_only=True):
+    """One fault of one hook, or of all hooks of a file or of the machine if `hook` is empty."""
+
+    kind: str
+    sentence: str
+    next_step: str = ""
+    hook: str = ""
+    path: str = ""
+
+
+_CANNOT_RUN = "cannot run: {}"
+_CORRECT_SCRIPT = "correct the script"
+FAULT_KINDS: Mapping[str, FaultKind] = {
+    "missing": FaultKind(
+        "the program and the script that a command names",
+        _CANNOT_RUN,
+        "correct the command, or put there what it names",
+    ),
+    "mode": FaultKind("the mode of the script", "cannot run: {} is not executable", "chmod +x {}"),
+    "beside": FaultKind(
+        "the files beside the manifest",
+        "cannot run: {0} is looked for {1}, and lies beside the manifest",
+        "write {2}",
+    ),
+    "relative": FaultKind(
+        "the path of the script",
+        "has a relative path, which depends on where the agent was started",
+        "write its whole path",
+        is_broken=False,
+    ),
+    "interpreter": FaultKind("the first line of the script", _CANNOT_RUN, "correct the first line of the script"),
+    "line_ends": FaultKind(
+        "the first line of the script",
+        "cannot run: the lines of {} end as on Windows, so that its interpreter is not found",
+        "write it with the line ends of Unix",
+    ),
+    "empty": FaultKind(
+        "the content of the script", "lets everything pass: {} has nothing in it", "write what it should do"
+    ),
+    "syntax": FaultKind("the syntax of a script in Python", _CANNOT_RUN, _CORRECT_SCRIPT),
+    "dialect": FaultKind(
+        "words of Claude Code's events and answers in the script and its command",
+        "guards nothing: {0} uses {1}, as hooks for Claude Code do, and hookonce's own events have no such field",
+        'give the hook "dialect": "claude-code"',
+        "dialect",
+    ),
+    "unknown_dialect": FaultKind(
+        "the agents and formats that there are",
+        "fails each time: there is no dialect {0}",
+        "correct its name{1}",
+        "dialect",
+    ),
+    "blocking": FaultKind(
+        "`exit 2` in the script and its command",
+        "refuses nothing: it ends with exit code 2 ({}), and is not blocking",
+        'give the hook "blocking": true',
+        "blocking",
+    ),
+    "background": FaultKind(
+        "async and blocking",
+        "refuses nothing: it is blocking and async, and nobody waits for an async hook",
+        "take async away",
+        "handler.async",
+    ),
+    "matcher": FaultKind(
+        "the tools of every agent", "never runs: its matcher {}", "correct the matcher, or take it away", "matcher"
+    ),
+    "event": FaultKind("the events of every agent", _CANNOT_RUN, "", "event"),
+    "function": FaultKind(
+        "the Python file of a function, which is parsed and never run", _CANNOT_RUN, "correct the file", "handler.file"
+    ),
+    "module": FaultKind("the descriptor of a module", _CANNOT_RUN, "", "handler.file"),
+    "http": FaultKind("the URL and the headers", _CANNOT_RUN, "", "handler.url"),
+    "model": FaultKind("the settings and keys of the model", _CANNOT_RUN, "", "handler.prompt"),
+    "timeout": FaultKind("how long each agent waits", "{}", "", "handler.timeout", is_broken=False),
+    "untrusted": FaultKind("the trust pins", "does not run: {}", "hookonce trust"),
+    "policy": FaultKind("the policies of all scopes", "does not run: {}", "ask whoever wrote the policy"),
+    "refused": FaultKind("the trust pins, and what is left of a project", "calls in {0} are refused: {1}"),
+    "manifest": FaultKind("the manifests of all scopes", "{0}: {1}", "hookonce check {2}"),
+    "gone": FaultKind(
+        "the last good copies of manifests",
+        "{0} is not there any more, and {1} of it does not run",
+        "put it back (its last version is {2}), or delete that copy",
+    ),
+    "paused": FaultKind("the pause file", "no hook is asked until {}", "hookonce resume ends it"),
+    "unanswered": FaultKind("the client's count of calls that it got no answer for", "{}", "hookonce doctor --repair"),
+    "failing": FaultKind("its newest runs in the record", "keeps failing: {0}", "hookonce logs, and hookonce try {1}"),
+    "late": FaultKind(
+        "its newest runs in the record", "keeps running out of time: {0}", "make it faster, or give it a longer timeout"
+    ),
+}
+
+
+def make_fault(kind: str, *details: object, hook: str = "", path: str = "") -> HookFault:
+    """A fault of a kind, its texts filled in."""
+    row = FAULT_KINDS[kind]
+    sentence, next_step = row.sentence.format(*details), row.next_step.format(*details)
+    return HookFault(kind=kind, sentence=sentence, next_step=next_step, hook=hook, path=path)
+
+
+def describe_fault(fault: HookFault) -> str:
+    """The sentence of a fault with its next step."""
+    return f"{fault.sentence}; {fault.next_step}" if fault.next_step else fault.sentence
