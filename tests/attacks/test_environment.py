@@ -29,8 +29,8 @@ from tests.client.native.client_env import World
 from tests.daemon.conftest import hurried
 from tests.daemon.installed_home import TOOL, Home, command, payload, refused
 from tests.dispatch.pipeline_cases import asked, goldens, hook, recorded
+from tests.sample import EXHAUSTIVE
 
-EXHAUSTIVE = bool(os.environ.get("HOOKONCE_EXHAUSTIVE"))
 # A guard as people write them, which uses an interpreter or a tool and tells what it has in its environment.
 GUARD = """#!/usr/bin/env bash
 /usr/bin/env -0 >"$SEEN"

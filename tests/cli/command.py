@@ -10,9 +10,10 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from tests.cli import prefork
+from tests.sample import EXHAUSTIVE
 from tests.shared import ROOT
 
-FRESH = "HOOKONCE_EXHAUSTIVE" in os.environ  # an interpreter for each command
+FRESH = EXHAUSTIVE  # an interpreter for each command
 
 # A payload of Claude Code that says whose it is; `tagged` makes others of it.
 PAYLOAD = {

@@ -1,7 +1,6 @@
 """Bad input ends in one clear sentence, and never stops what comes after it."""
 
 import json
-import os
 import subprocess
 import sys
 
@@ -10,8 +9,9 @@ import pytest
 from hookonce import formats
 from hookonce.demo.replay import list_recordings as bundled
 from tests.cli.command import PAYLOAD, environment, lines, recorded, run, shell, tagged
+from tests.sample import EXHAUSTIVE
 
-MUCH = 60_000_000 if "HOOKONCE_EXHAUSTIVE" in os.environ else 24_000_000  # bytes; more than 65,536 short lines
+MUCH = 60_000_000 if EXHAUSTIVE else 24_000_000  # bytes; more than 65,536 short lines
 DEEP = b"[" * 10_000 + b"]" * 10_000
 TEXT = json.dumps(PAYLOAD)
 LATE = TEXT[:-1].encode()  # a payload without its closing brace

@@ -1,6 +1,7 @@
 """Our entries in agents' files: they go in beside everybody else's, and come out without a trace."""
 
 import json
+from itertools import product
 from pathlib import Path
 from shlex import split
 
@@ -16,6 +17,7 @@ from hookonce.configure.install import plan_install, plan_removal
 from hookonce.configure.locations import ConfigRoots, document_of, target_file
 from hookonce.errors import HookonceError
 from hookonce.model import Handler, Hook
+from tests.sample import part
 
 ABLE = [name for name in agents.AGENTS if agents.load(name).config is not None]
 FILES = [name for name in ABLE if agents.load(name).config.language == "json"]
@@ -73,8 +75,7 @@ def uninstall(agent, place, scope="user"):
     return changes
 
 
-@pytest.mark.parametrize("style", STYLES)
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize(("name", "style"), part(product(FILES, STYLES), 2))
 def test_a_file_of_others_comes_back_byte_for_byte(name, style, place):
     """
     Thirty foreign hooks in any handwriting: install, install again, uninstall gives the same bytes.

@@ -1,6 +1,5 @@
 """What every format promises, from one table over every recorded payload."""
 
-import os
 
 import pytest
 from msgspec import to_builtins
@@ -12,13 +11,14 @@ from hookonce.errors import DocumentError
 from hookonce.model import Decision, Record, Risk, User
 from hookonce.store.privacy.redact import redact
 from tests.formats.material import EXACT, documents, records, walk
+from tests.sample import EXHAUSTIVE
 from tests.shared import seed_text
 
 RECORDS = list(records())
 CALL = next(record for record in RECORDS if record.event.type == "before_tool_execute")
 # One of each agent's for each kind of event and tool; all of them, where somebody has the time.
 KINDS_OF = {(record.event.agent, record.event.type, record.event.tool and record.event.tool.name): record for record in RECORDS}
-SOME = RECORDS if "HOOKONCE_EXHAUSTIVE" in os.environ else [*KINDS_OF.values()]
+SOME = RECORDS if EXHAUSTIVE else [*KINDS_OF.values()]
 READABLE = [name for name in formats.FORMATS if formats.load(name).read is not None]
 
 

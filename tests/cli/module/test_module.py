@@ -13,6 +13,7 @@ from tests.cli.command import PAYLOAD, run
 from tests.handlers.processes import running
 from tests.modules import mcp_fake
 from tests.modules.conformance.test_suite import PROGRAM
+from tests.sample import EXHAUSTIVE
 from tests.shared import ROOT
 
 
@@ -65,9 +66,11 @@ def test_check_keeps_what_was_said_in_files_and_names_them(home):
     assert ("sent", "heard", {"status": "ok", "id": "check-1"}) == (sent["way"], heard["way"], json.loads(heard["text"]))
 
 
+EXAMPLES = [("python", "stdio"), ("python", "http"), ("shell", "stdio"), ("node", "http"), ("shell", "http"), ("node", "stdio")]
+
+
 @pytest.mark.covers("AMP-5", "AMP-12")
-@pytest.mark.parametrize("transport", ["stdio", "http"])
-@pytest.mark.parametrize("name", ["python", "shell", "node"])
+@pytest.mark.parametrize(("name", "transport"), EXAMPLES if EXHAUSTIVE else EXAMPLES[:4])
 def test_our_examples_pass_over_both_transports(home, name, transport):
     if name == "node" and shutil.which("node") is None:
         pytest.skip("there is no Node.js here")

@@ -1,11 +1,13 @@
 """Old entries of ours that lead nowhere: doctor's repair takes them out, and install too."""
 
 import json
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from tests.cli.command import run as run_anywhere
+from tests.sample import part
 
 GONE = "/old/home/.local/share/hookonce/bin/hookonce-on"
 
@@ -37,11 +39,11 @@ def add(file, command):
     file.write_text(json.dumps(found, indent=2))
 
 
-@pytest.mark.parametrize("mend", [("doctor", "claude-code", "--repair"), ("install", "claude-code")], ids=" ".join)
-@pytest.mark.parametrize(
-    "old",
-    [f"{GONE} claude-code PreToolUse --via claude-code/user", "{client} claude-code PreToolUse", "{client} claude-code --before PreToolUse"],
-)
+OLD = [f"{GONE} claude-code PreToolUse --via claude-code/user", "{client} claude-code PreToolUse", "{client} claude-code --before PreToolUse"]
+MEND = [("doctor", "claude-code", "--repair"), ("install", "claude-code")]
+
+
+@pytest.mark.parametrize(("mend", "old"), part(product(MEND, OLD), 2))
 def test_an_old_entry_of_ours_goes(home, old, mend):
     file, client = home / ".claude/settings.json", home / ".local/share/hookonce/bin/hookonce-on"
     before = commands(file)

@@ -19,6 +19,7 @@ from tests.daemon.http_client import PATH, Poster, status_of
 from tests.daemon.installed_home import Home, command, heard, payload, refused
 from tests.dispatch.pipeline_cases import goldens
 from tests.handlers.processes import eventually
+from tests.sample import part
 
 EMPTY = b"\r\n\r\n"
 GUARD = command("echo no >&2; exit 2", matcher={"pattern": "Bash"})
@@ -296,7 +297,7 @@ def test_whoever_says_nothing_is_not_waited_for(impatient):
 @pytest.mark.parametrize("word", ["deny", "ask", "context"])
 def test_every_payload_is_decided_as_it_is_at_the_other_door(installed, tmp_path_factory, word):
     """
-    All of Claude Code's and Qwen Code's: what the agent understands of both answers is the same, and so are the bytes.
+    Claude Code's and Qwen Code's: what the agent understands of both answers is the same, and so are the bytes.
     """
     said = {
         "deny": {"decision": "deny", "reason": "r"},
@@ -317,7 +318,7 @@ def test_every_payload_is_decided_as_it_is_at_the_other_door(installed, tmp_path
 
     try:
         poster = Poster(home)
-        for agent, native, given in (one.values for one in POSTED):
+        for agent, native, given in (one.values for one in part(POSTED, 2, len(word))):
             for attempt in range(5):
                 ran, (status, body) = both(agent, native, given, f"{word}{attempt}")
                 bodies.add(body)

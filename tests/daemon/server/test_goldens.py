@@ -1,7 +1,6 @@
 """Every agent hears the same, whoever answers: the daemon, a process for one call, or the client without C."""
 
 import json
-import os
 import shutil
 
 import pytest
@@ -11,6 +10,7 @@ from hookonce.dispatch import dispatcher
 from hookonce.dispatch.fail_mode import encode_reply
 from tests.daemon.installed_home import Home, command
 from tests.dispatch.pipeline_cases import goldens
+from tests.sample import EXHAUSTIVE, part
 from tests.shared import ROOT
 
 KINDS = sorted({kind for name in agents.AGENTS for kind in agents.load(name).events.values()})
@@ -23,7 +23,6 @@ SAYS = {
     "exits": "echo no >&2; exit 2",
     "fails": "echo text; exit 1",
 }
-ALL = "HOOKONCE_EXHAUSTIVE" in os.environ  # minutes instead of one
 TWIN = ROOT / "src" / "hookonce" / "client" / "native" / "hookonce-on.sh"
 
 
@@ -39,10 +38,10 @@ def calls():
         yield name, [agent, native, "--via", f"{agent}/user"], json.dumps(payload).encode()
 
 
-def sample(part=0, of=1):
-    """One payload of each agent and event; of those one in so many, other ones for each part."""
+def sample(first, of):
+    """One payload of each agent and event; of those one in so many, beginning with this one."""
     found = {(words[0], words[1]): (name, words, raw) for name, words, raw in calls()}
-    return [*calls()] if ALL else [*found.values()][part::of]
+    return [*calls()] if EXHAUSTIVE else part(found.values(), of, first)
 
 
 @pytest.fixture
@@ -71,7 +70,7 @@ def test_the_daemon_answers_every_payload_as_the_walk_does(warm, promised, says)
     for home in (warm, other):
         home.hooks(*hooks(says))
     before, heard = warm.status(), {}
-    asked = sample(0, 2) if says in {None, "refuses"} else sample([*SAYS].index(says), len(SAYS))
+    asked = sample(0, 4) if says in {None, "refuses"} else sample([*SAYS].index(says), 2 * len(SAYS))
     for name, words, raw in asked:
         heard[name] = warm.call(*words, given=raw)
         assert answer(words, raw) == heard[name], name
@@ -84,10 +83,10 @@ def test_the_daemon_answers_every_payload_as_the_walk_does(warm, promised, says)
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("way", "says", "part"),
-    [("cold", None, (1, 24)), ("cold", "refuses", (0, 12)), ("twin", None, (7, 24)), ("twin", "refuses", (3, 12))],
+    ("way", "says", "first"),
+    [("cold", None, 1), ("cold", "refuses", 0), ("twin", None, 7), ("twin", "refuses", 3)],
 )
-def test_without_a_daemon_every_agent_hears_the_same(home, promised, way, says, part):
+def test_without_a_daemon_every_agent_hears_the_same(home, promised, way, says, first):
     """
     A process for each call, started by the client of C; and the client that is a script.
     """
@@ -96,7 +95,7 @@ def test_without_a_daemon_every_agent_hears_the_same(home, promised, way, says, 
         each.hooks(*hooks(says))
     if way == "twin":
         shutil.copy(TWIN, home.client)
-    asked = sample(*part)
+    asked = sample(first, 24)
     endings = home.crowd(((words, raw) for _, words, raw in asked), at_once=4, env=home.cold_env)
 
     for (name, words, raw), ending in zip(asked, endings, strict=True):

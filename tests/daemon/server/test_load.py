@@ -11,11 +11,11 @@ from tests.daemon.server.test_sessions import STOP, stopping
 from tests.handlers.processes import eventually
 
 SLOW = int(os.environ.get("HOOKONCE_SLOW_HOOKS", "60"))
-ROUNDS = int(os.environ.get("HOOKONCE_LOAD_ROUNDS", "260"))  # each a session of its own, of which 256 are followed
+ROUNDS = int(os.environ.get("HOOKONCE_LOAD_ROUNDS", "130"))  # each a session of its own, of which 256 are followed
 WAITS = '[ -e "$HOME/go" ] || cat "$HOME/gate"; echo "$NUMBER" >&2; exit 2'
 PATIENT = ["claude-code", "PreToolUse", "--dialect", "claude-code", "--run", WAITS, "--scope", "user", "--timeout", "600"]
 COMPACT = ["claude-code", "PreCompact", "--via", "claude-code/user"]
-MOST = 20_000  # kilobytes by which a daemon may have grown; what leaks grows without end
+MOST = 12_000  # kilobytes by which a daemon may have grown; what leaks grows without end
 
 
 @pytest.mark.slow
