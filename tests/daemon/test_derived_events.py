@@ -24,6 +24,7 @@ from hookonce.handlers.operation import run_blocking
 from hookonce.inspect.store_access import ingest_spool
 from hookonce.model import Decision, Origin, Record, Result, Usage
 from hookonce.sessions.derive.turns import IDLE_TIMEOUT_MS
+from hookonce.sessions.reaper import END_GRACE_S
 from hookonce.sessions.stored_records import redact_record
 from hookonce.store import hook_queue
 from hookonce.store.entry import build_entry
@@ -118,26 +119,34 @@ class Listening(SessionHarness):
             claim=lambda _: True,
             on_record=partial(self.timer.record_start, at=at),
             add_duration=partial(self.timer.add_duration, at=at),
-            complete_end=complete_end or self.store_writer.complete_end,
+            complete_end=complete_end or self.complete_end,
         )
         if by is not None:
             self.reaper.record_caller(call_id.encode(), by.told)
         run_blocking(dispatcher.answer_incoming(dispatcher.receive_call(words, raw, context, call_id)))
         self.settle()
 
-    def say(self, agent, *names, **more):
+    def complete_end(self, event, wait_s):
+        """As the daemon does, whose loop goes on meanwhile."""
+        event = self.store_writer.complete_end(event)
+        for pause_s in self.derived.await_start(event, wait_s):
+            self.loop.run_once(pause_s)
+            yield 0.0
+        return event
+
+    def say(self, agent, *names, by=None, **more):
         """Payloads of an agent that tells its ends, in the words that Claude Code has for them."""
         for name in names:
             known = {"session_id": "s", "transcript_path": "/t.jsonl", "cwd": str(self.project), "hook_event_name": name}
             asked = {"prompt": "go on", "source": "startup", "reason": "other"}
-            self.call([agent, name, "--via", f"{agent}/user"], json.dumps(known | asked | more).encode())
+            self.call([agent, name, "--via", f"{agent}/user"], json.dumps(known | asked | more).encode(), by)
 
-    def cold(self, *names):
-        """The same of Claude Code, answered by a process for one call."""
+    def cold(self, *names, agent="claude-code"):
+        """The same, answered by a process for one call."""
         for name in names:
             known = {"session_id": "s", "transcript_path": "/t.jsonl", "cwd": str(self.project), "hook_event_name": name}
             raw = json.dumps(known | {"prompt": "go on", "reason": "other"}).encode()
-            dispatcher.answer_call(["claude-code", name, "--via", "claude-code/user"], raw, {})
+            dispatcher.answer_call([agent, name, "--via", f"{agent}/user"], raw, {})
 
     def records(self, kind, agent=None):
         found = [record for record in overlay.latest_records() if record.event.type == kind]
@@ -237,6 +246,65 @@ def test_a_process_that_answers_without_the_daemon_tells_an_end_once(daemon, mon
     assert (True, True, True) == (first, second, daemon.hears(2))
 
 
+PROMPTS = {"claude-code": "UserPromptSubmit", "factory-droid": "UserPromptSubmit", "gemini-cli": "BeforeAgent"}
+
+
+@pytest.mark.parametrize("agent_name", PROMPTS)
+@pytest.mark.parametrize("way", ["told", "told at once", "cold", "gone", "idle"])
+def test_hooks_and_the_record_have_a_start_before_each_end(daemon, agent, agent_name, way):
+    """
+    Of a short session whose agent tells starts and did not tell this one, whoever tells the end, and how soon.
+    """
+    daemon.observe("session.start", "session.end")
+    tell = partial(daemon.cold, agent=agent_name) if way == "cold" else partial(daemon.say, agent_name, by=agent)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(daemon.project)
+        if way == "told at once":
+            patch.setattr("hookonce.daemon.store_writer._QUIET_PERIOD_S", 60.0)
+            patch.setattr(daemon, "settle", lambda: None)
+        tell(PROMPTS[agent_name], PROMPTS[agent_name])
+        if way in ("gone", "idle"):
+            agent.end()
+            daemon.wait(END_GRACE_S if way == "gone" else HALF_AN_HOUR)
+            daemon.wait(END_GRACE_S)
+        else:
+            tell("SessionEnd")
+    heard = daemon.hears(2) and [one["type"] for one in daemon.heard()]
+    daemon.store_writer.close()
+    daemon.begin()
+    daemon.store_writer.maintain()
+    daemon.derived.schedule()
+    daemon.settle()
+    kept = [record.event.type for record in overlay.latest_records()]
+
+    assert ["session.start", "session.end"] == heard
+    end = "session_abort" if way == "gone" else "session_end"
+    assert ["session_start", end] == [kind for kind in kept if kind in ("session_start", end)]
+    assert daemon.hears(2)
+
+
+@pytest.mark.parametrize("way", ["told", "cold"])
+def test_a_start_that_waits_for_its_hooks_is_told_before_the_end(daemon, way, monkeypatch):
+    """
+    Its hook takes longer than the end's, and none is asked twice.
+    """
+    monkeypatch.chdir(daemon.project)
+    slow = {"type": "command", "command": f"sleep 0.2; {daemon.writes()}"}
+    daemon.hooks({"event": "session_start", "handler": slow}, {"event": "session_end"})
+    daemon.derived.stop()
+    for moment in (-60, 0):
+        now = times.from_seconds(daemon.clock() + moment)
+        daemon.tell("before_prompt", agent="claude-code", time=now, cwd=str(daemon.project))
+    before = daemon.queue()
+    daemon.begin()
+    daemon.say("claude-code", "SessionEnd") if way == "told" else daemon.cold("SessionEnd")
+
+    assert ["session_start"] == before
+    assert daemon.hears(2)
+    assert ["session_start", "session_end"] == [one["type"] for one in daemon.heard()]
+    assert ([], 1) == (daemon.queue(), len(daemon.runs()))
+
+
 @pytest.mark.covers("OH-27")
 @pytest.mark.parametrize("way", ["told", "derived"])
 def test_a_live_end_carries_model_duration_tokens_and_reason(daemon, way):
@@ -275,9 +343,9 @@ def test_an_end_is_completed_after_its_caller_was_acknowledged(daemon):
         order.append("received")
         return found
 
-    def complete(event):
+    def complete(event, wait_s):
         order.append("completed")
-        return daemon.store_writer.complete_end(event)
+        return daemon.complete_end(event, wait_s)
 
     usual = dispatcher.receive_call
     with pytest.MonkeyPatch.context() as patch:

@@ -52,6 +52,25 @@ def test_what_is_of_no_session_begins_none(writer):
     assert {} == dict(recorder.states)
 
 
+# Before an end
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_what_is_missing_is_recorded_before_the_end(writer, together):
+    """
+    The start and the last stop, also where no hook is asked; a second end is preceded by nothing.
+    """
+    named = {"agent": "claude-code", "session": "s", "tool": None}
+    types = ("before_prompt", "agent_response", "session_end", "session_end")
+    told = [build_entry(stored(number, type=kind, data={"response": "done"}, **named)) for number, kind in enumerate(types)]
+    recorder = Recorder(writer, reports_session_start)
+    for batch in [told] if together else [[one] for one in told]:
+        recorder.record(batch)
+    rows = writer.connection.execute("SELECT type FROM events WHERE type != 'policy_blocked' ORDER BY seq").fetchall()
+
+    assert ["before_prompt", "agent_response", "session_start", "agent_stop", "session_end", "session_end"] == [kind for (kind,) in rows]
+
+
 # Long ones
 
 

@@ -6,35 +6,38 @@ Events of one session come one after the other, in their order; sessions do not 
 import os
 from functools import partial
 from sqlite3 import Connection
-from time import time
+from time import monotonic, time
 
-from msgspec.structs import replace
-
-from hookonce.base import process_info, settings, times
+from hookonce.base import times
 from hookonce.base.event_loop import EventLoop
-from hookonce.base.paths import nearest_folder
 from hookonce.base.process_info import LongLivedRegistry
 from hookonce.daemon.store_writer import BackgroundStoreWriter
 from hookonce.daemon.task import CallTask
 from hookonce.dispatch import pause
-from hookonce.dispatch.derived_hooks import FinishedRuns, derived_hooks_task, select_derived_hooks
-from hookonce.dispatch.dispatcher import hook_error_records
-from hookonce.dispatch.run import CallerContext
+from hookonce.dispatch.derived_hooks import (
+    MAX_START_WAIT_S,
+    START_POLL_S,
+    FinishedRuns,
+    derived_caller,
+    derived_hooks_task,
+    find_untold_start,
+    has_other_owner,
+    owner_name,
+    select_derived_hooks,
+    store_runs,
+)
 from hookonce.dispatch.select import Selection
-from hookonce.handlers.environment import installed_environment
+from hookonce.handlers.operation import Task
 from hookonce.model import Event, Object, Record
 from hookonce.secrets import log
 from hookonce.sessions.recorder import Recorder, SessionKey
-from hookonce.sessions.stored_records import redact_record
 from hookonce.store import database, hook_queue
-from hookonce.store.entry import build_entry
 from hookonce.store.hook_queue import QueuedEvent
 from hookonce.store.integrity.write_guard import guarded_transaction
 
 _BATCH_ROWS = 64  # events that are looked at together
 _MAX_TASKS = 8  # sessions whose hooks run at a time
 _MAX_AGE_S = 24 * 3600  # seconds after which nobody wants to hear of an event any more
-_OWN_VARIABLES = ("LANG",)  # what hooks get of our own environment beside that of the installation
 
 
 class DerivedEventHooks:
@@ -44,7 +47,7 @@ class DerivedEventHooks:
         """Nothing is asked before `schedule` is called."""
         self._loop, self._store_writer, self._registry = loop, store_writer, registry
         self._tasks: dict[SessionKey, CallTask[Record | None]] = {}
-        self._pending_records: dict[str, list[Record]] = {}  # records of runs, by the id of their event
+        self._pending_runs: dict[str, tuple[Event, Record]] = {}  # how hooks have run, by the id of their event
         self._finished_runs: dict[str, FinishedRuns] = {}  # of events some of whose hooks have still to begin
         self._is_scheduled, self._is_stopping, self._asked_count = False, False, 0
 
@@ -67,6 +70,19 @@ class DerivedEventHooks:
         """Begin nothing more; what is in the queue waits for the next daemon."""
         self._is_stopping = True
 
+    def await_start(self, event: Event, wait_s: float) -> Task[None]:
+        """Wait until hooks were told the start of an event's session, if it is in the queue; not for long."""
+        deadline = monotonic() + min(wait_s, MAX_START_WAIT_S)
+        while not self._is_stopping and self._has_untold_start(event) and monotonic() < deadline:
+            self.schedule()
+            yield START_POLL_S
+
+    def _has_untold_start(self, event: Event) -> bool:
+        items: list[QueuedEvent | None] = []
+        if database.database_file().exists():
+            self._store_writer.run_with_recorder(lambda recorder: items.append(find_untold_start(recorder, event)))
+        return any(items)
+
     def _look(self, other_keys: frozenset[SessionKey]) -> None:
         self._is_scheduled = False
         if not self._is_stopping and database.database_file().exists():  # who wants no record has none made
@@ -79,12 +95,12 @@ class DerivedEventHooks:
             return
         is_paused, unasked_ids = pause.is_paused(), list[str]()
         for item in items:
-            if item.id in self._pending_records:
+            if item.id in self._pending_runs:
                 self._store_runs(item.id, recorder)
             elif item.record is None or is_paused or _is_too_old(item):
                 unasked_ids.append(item.id)
                 _log_unasked(item, is_paused=is_paused)
-            elif _has_other_owner(item):  # a daemon that leaves, and stores how its hooks have run
+            elif has_other_owner(item):  # a daemon that leaves, and stores how its hooks have run
                 other_keys.add(_session_key(item.record.event))
             elif self._is_waiting(item.record.event) or _session_key(item.record.event) in other_keys:
                 continue
@@ -117,22 +133,15 @@ class DerivedEventHooks:
             return False
         key = _session_key(event)
         task = derived_hooks_task(
-            event,
+            item,
             selection,
-            self._caller(event),
-            item.begun_digests,
+            derived_caller(event, self._registry),
             partial(self._note_start, item.id),
             self._finished_runs.setdefault(item.id, {}),
         )
         self._tasks[key] = call_task = CallTask(self._loop, task, partial(self._finish, key, event, selection))
         self._loop.call_soon(call_task.resume)
         return True
-
-    def _caller(self, event: Event) -> CallerContext:
-        own_variables = {name: os.environ[name] for name in _OWN_VARIABLES if name in os.environ}
-        environment = own_variables | installed_environment()
-        cwd = nearest_folder(event.cwd or "")
-        return CallerContext(environment=environment, cwd=cwd, handler_registry=self._registry)
 
     def _note_start(self, event_id: str, digest: str) -> bool:
         """Note in the store that a hook begins; whether it may: once that is written it is never begun again."""
@@ -148,38 +157,18 @@ class DerivedEventHooks:
         if record is not None:
             self._finished_runs.pop(event.id, None)
             self._asked_count += bool(selection.hooks)
-            self._pending_records[event.id] = [record, *hook_error_records(replace(record, event=event))]
+            self._pending_runs[event.id] = event, record
             self._store_writer.run_with_recorder(partial(self._store_runs, event.id))
             self.schedule()
 
     def _store_runs(self, event_id: str, recorder: Recorder) -> None:
         """Store how the hooks of an event have run, and take it out of the queue, both or neither."""
-        records = self._pending_records[event_id] if settings.load().record else []
-        entries = [build_entry(redact_record(record)) for record in records]
-        recorder.append(entries, lambda connection: hook_queue.remove_events(connection, [event_id]))
-        del self._pending_records[event_id]
+        store_runs(recorder, *self._pending_runs[event_id])
+        del self._pending_runs[event_id]
 
 
 def _session_key(event: Event) -> SessionKey:
     return event.agent, event.session
-
-
-def owner_name(pid: int) -> str:
-    """Name of a process that no later one of the same number has: with its start time, where the system tells that."""
-    fields = process_info.read_proc_stat(pid)
-    return f"{pid}:{fields[19] if fields else ''}"
-
-
-def _has_other_owner(item: QueuedEvent) -> bool:
-    """Whether somebody else has begun a hook of an event, and still lives."""
-    pids = {owner: owner.partition(":")[0] for owner in item.owners}
-    return any(
-        pid.isdecimal()
-        and int(pid) != os.getpid()
-        and process_info.is_process_alive(int(pid))
-        and owner_name(int(pid)) == owner
-        for owner, pid in pids.items()
-    )
 
 
 def _is_too_old(item: QueuedEvent) -> bool:

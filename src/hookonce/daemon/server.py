@@ -35,6 +35,7 @@ from hookonce.dispatch import dispatcher, pause
 from hookonce.dispatch.manifest_stamps import Stamps, is_settled, manifest_stamps
 from hookonce.errors import HookonceError
 from hookonce.handlers.module import ModulePool
+from hookonce.handlers.operation import Task
 from hookonce.handlers.supervise import watchdog
 from hookonce.handlers.workers.pool import WorkerPool
 from hookonce.model import Event, Object, Record
@@ -205,9 +206,12 @@ class Daemon:
         self.call_timer.record_start(record)
         self.denied_files.watch_record(record)
 
-    def complete_end(self, event: Event) -> Event:
-        """Complete a session's end for hooks, by all calls of the session that came before."""
-        return self.store_writer.complete_end(event) if self._deferred_calls.drain() else event
+    def complete_end(self, event: Event, wait_s: float) -> Task[Event]:
+        """Complete a session's end for hooks, by all of its calls that came before, once they were told its start."""
+        if self._deferred_calls.drain():
+            event = self.store_writer.complete_end(event)
+            yield from self.derived_events.await_start(event, wait_s)
+        return event
 
     def _flush_then(self, on_flush: Callable[[], object], deadline: float) -> None:
         """Flush deferred calls and pending entries, then call a function; agents that call meanwhile come first."""

@@ -29,7 +29,7 @@ from hookonce.dispatch.dispatcher import IncomingCall
 from hookonce.dispatch.fail_mode import encode_reply
 from hookonce.dispatch.manifest_stamps import Stamps
 from hookonce.dispatch.pipeline import CallAbandonedError
-from hookonce.handlers.operation import run_blocking
+from hookonce.handlers.operation import Task, run_blocking
 from hookonce.handlers.supervise import watchdog
 from hookonce.handlers.supervise.hook_results import CallResults
 from hookonce.model import Event, Record, Reply
@@ -122,7 +122,7 @@ class DaemonServices(Protocol):
     def watch_record(self, record: Record, /) -> None:
         """Take the record of a call as it was decided."""
 
-    def complete_end(self, event: Event, /) -> Event:
+    def complete_end(self, event: Event, wait_s: float, /) -> Task[Event]:
         """Complete a session's end by what is known of the session."""
 
 

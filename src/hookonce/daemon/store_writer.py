@@ -239,9 +239,14 @@ class BackgroundStoreWriter:
     def complete_end(self, event: Event) -> Event:
         """A session's end as hooks are told: completed by what is stored of the session, and by pending entries."""
         events: list[Event] = []
-        records = [entry.record for entry in self._pending.values() if entry.record.event.type not in _END_TYPES]
+        records = [entry.record for entry in self._pending.values()]
+
+        def complete(recorder: Recorder) -> None:
+            recorder.ingest_spool(_MAX_SPOOL_FILES)  # its start may be there
+            events.append(recorder.complete_live_end(event, records))
+
         if settings.load().record:
-            self.run_with_recorder(lambda recorder: events.append(recorder.complete_live_end(event, records)))
+            self.run_with_recorder(complete)
         return events[0] if events else event
 
     @property

@@ -15,12 +15,18 @@ from hookonce.base import process_info
 from hookonce.dispatch import dedup
 from hookonce.dispatch.manifest_stamps import Stamps
 from hookonce.errors import HookonceError
+from hookonce.handlers.operation import Task
 from hookonce.handlers.supervise.hook_results import CallResults
 from hookonce.model import Event, Record, Stored
 from hookonce.secrets import log
 from hookonce.store.spool import files
 from hookonce.store.spool.lookup import KnownEvent, find_event
 from hookonce.trust.pin_store import load_guards
+
+
+def _keep_event(event: Event, _: float) -> Task[Event]:
+    yield from ()
+    return event
 
 
 class SpoolWriter(Protocol):
@@ -41,9 +47,10 @@ class CallContext(Struct, frozen=True, kw_only=True):
 
     Without `runs_hooks` a call is only recorded, because it was answered before. `on_record` gets each record as it
     was decided. `claim` tells by its id whether the hooks of a call are ours to run. `add_duration` completes the end
-    of a tool call by the time since its start, and `complete_end` a session's end, for hooks, by what is known of the
-    session, where somebody lives longer than a call. `shared_stamps` are those of the manifests above all projects, if
-    somebody has just looked at them; `is_paused` likewise whether hooks are paused, None if nobody has looked.
+    of a tool call by the time since its start, where somebody lives longer than a call; `complete_end` a session's end,
+    for hooks, by what is known of the session, once they were told its start, or after so many seconds.
+    `shared_stamps` are those of the manifests above all projects, if somebody has just looked at them; `is_paused`
+    likewise whether hooks are paused, None if nobody has looked.
     `results` are those of its hooks, where they outlive this process or one before it.
     `find_event` tells what is recorded of an event. Without `has_cwd` the directory is where hooks run, and not the
     caller's own.
@@ -60,7 +67,7 @@ class CallContext(Struct, frozen=True, kw_only=True):
     on_record: Callable[[Record], object] = lambda _: None
     claim: Callable[[str], bool] = dedup.claim_call
     add_duration: Callable[[Event], Event] = lambda event: event
-    complete_end: Callable[[Event], Event] = lambda event: event
+    complete_end: Callable[[Event, float], Task[Event]] = _keep_event
     handler_registry: process_info.HandlerRegistry = process_info
     shared_stamps: Stamps | None = None
     is_paused: bool | None = None
@@ -80,13 +87,13 @@ def oneshot_context(environment: Mapping[str, str], *, runs_hooks: bool = True) 
     )
 
 
-def _complete_end(event: Event) -> Event:
-    """A session's end completed by the store; where that cannot be read, hooks hear what the agent has told."""
-    from hookonce.sessions import recorder  # few calls end a session
+def _complete_end(event: Event, wait_s: float) -> Task[Event]:
+    """A session's end completed by the store; where that cannot be used, hooks hear what the agent has told."""
+    from hookonce.dispatch import derived_hooks  # few calls end a session
 
     try:
-        return recorder.complete_end_from_store(event)
-    except recorder.STORE_ERRORS as problem:
+        return (yield from derived_hooks.complete_end(event, wait_s))
+    except derived_hooks.STORE_ERRORS as problem:
         log.write(f"on {event.agent}: nobody knows what the session came to: {log.safe_message(problem)}")
         return event
 

@@ -116,7 +116,7 @@ def _note_caller(request: CallRequest, call_context: CallContext) -> CallRequest
     return request if event is request.event else replace(request, event=event)
 
 
-def _complete_end(request: CallRequest, call_context: CallContext) -> CallRequest:
+def _complete_end(request: CallRequest, call_context: CallContext) -> Task[CallRequest]:
     """The request of a session's end with the event as hooks are told; the record is completed where it is stored.
 
     After the call was acknowledged, because the store may be slow, and before anything of it is recorded, for then
@@ -125,7 +125,8 @@ def _complete_end(request: CallRequest, call_context: CallContext) -> CallReques
     has_hooks = request.in_force is not None and request.in_force.candidates and request.arguments.run is None
     if request.event.type == _SESSION_END and request.hook_event is None and has_hooks:
         try:
-            return replace(request, hook_event=call_context.complete_end(request.event))
+            hook_event = yield from call_context.complete_end(request.event, (request.budget_s or 0) / 2)
+            return replace(request, hook_event=hook_event)
         except Exception as problem:  # noqa: BLE001  hooks are told what the agent has said
             _log_problem("session_end", problem)
     return request
@@ -217,7 +218,7 @@ def _answer_request(request: CallRequest, call: IncomingCall) -> Task[Reply]:
     call_context = call.context
     if not call.raw.strip() and "prevent" in point_of(request.agent, request.native).capabilities:
         raise PayloadError("nothing was said of what has to be judged")
-    request = _complete_end(request, call_context)
+    request = yield from _complete_end(request, call_context)
     if request.event.type == _SESSION_END and request.document is None:
         append_record(Record(event=request.event), call_context)  # an agent that ends does not always let us end
     try:

@@ -6,32 +6,39 @@ before those is restored from the store's summaries. Derived events of live sess
 
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from sqlite3 import Connection
 from typing import Protocol
 
 from msgspec.structs import replace
 
-from hookonce.agents import AGENTS, reports_session_start
+from hookonce.agents import AGENTS
 from hookonce.agents import load as load_agent
 from hookonce.agents.compaction import compaction_threshold
 from hookonce.base import settings, times
 from hookonce.errors import HookonceError
 from hookonce.model import Event, Record, Stored, Usage
 from hookonce.secrets import log
+from hookonce.sessions.derive.calls import SESSION_ENDS
 from hookonce.sessions.derive.context_window import reported_window
-from hookonce.sessions.derive.state import SessionState, add_session_facts, complete_event, derive_events, rebuild_state
+from hookonce.sessions.derive.state import (
+    SessionState,
+    add_session_facts,
+    complete_event,
+    derive_before_end,
+    derive_events,
+    rebuild_state,
+)
 from hookonce.sessions.derive.token_usage import Spending
 from hookonce.sessions.derive.turns import AgentPredicate, derive_end
 from hookonce.sessions.stored_records import append_session_logs
 from hookonce.store import hook_queue
-from hookonce.store.database import database_file, open_reader
 from hookonce.store.entry import StoreEntry, build_entry
 from hookonce.store.privacy.redact import Level
 from hookonce.store.query import RecordFilter, find_records
-from hookonce.store.spool.files import load_records
 from hookonce.store.spool.ingest import IngestResult, ingest_spool
+from hookonce.store.spool.lookup import find_row
 from hookonce.store.usage.prices import window_of
 from hookonce.store.usage.tokens import TOKEN_COLUMNS, TokenCounts, usage_by_source
 from hookonce.store.writer import Writer
@@ -52,24 +59,6 @@ def restore_long_session(connection: Connection, agent: str, session: str, state
     counts = usage_by_source(connection, agent, session)
     sums = {source: _usage_of_source(source, numbers) for source, numbers in counts.items()}
     return replace(state, turns=turns, spending=Spending(sums=sums))
-
-
-def complete_end_from_store(event: Event) -> Event:
-    """A session's end completed by the store and the spool, for a process that has followed no session."""
-    if event.session is None or not settings.load().record or not database_file().exists():
-        return event
-    with closing(open_reader()) as connection:
-        query = RecordFilter(agent=event.agent, session=event.session, last=_MAX_REPLAY_RECORDS)
-        stored_records = list(find_records(connection, query))
-        state = rebuild_state(stored_records, reports_session_start)
-        if len(stored_records) >= _MAX_REPLAY_RECORDS:
-            state = restore_long_session(connection, event.agent, event.session, state)
-    stored_ids = {record.event.id for record in stored_records}
-    for record in load_records():
-        is_newer = record.event.id not in stored_ids and record.event.type != event.type
-        if is_newer and (record.event.agent, record.event.session) == (event.agent, event.session):
-            state, _ = derive_events(state, record, reports_start=reports_session_start)
-    return complete_event(state, event)
 
 
 def _usage_of_source(source: str, numbers: TokenCounts) -> Usage:
@@ -183,11 +172,14 @@ class Recorder:
         # Files may tell more of what it came to.
         self._notify(lambda listener: listener.before_append(self, end_entries))
         end_record = self._overdue_end(key, now=now, is_gone=is_gone) or end_record
-        new_state, records = derive_events(self._session_state(key), end_record, reports_start=self._reports_start)
-        entries = [_derived_entry(record, level) for record in (end_record, *records)]
+        end_entry = _derived_entry(end_record, level)
+        entries = [*self.precede_entries(end_entry), end_entry, *self.derive_entries(end_entry)]
         self._live_ids = {entry.record.event.id for entry in entries}
-        new_count = self.writer.append(entries, on_new_records=self._handle_new_records)
-        self.states[key] = new_state
+        try:
+            new_count = self.writer.append(entries, on_new_records=self._handle_new_records)
+        except BaseException:
+            self.states.clear()  # as above
+            raise
         self._notify(lambda listener: listener.after_append(end_entries))
         return True, new_count
 
@@ -197,14 +189,29 @@ class Recorder:
         record = derive_end(state.turns, state.spending, now=now, is_process_gone=is_gone, has_open_call=busy)
         return record and replace(record, event=add_session_facts(state, record.event))
 
-    def complete_live_end(self, event: Event, records: Sequence[Record]) -> Event:
-        """A session's end that is not stored yet, completed by the session; `records` are newer than what is stored."""
+    def complete_live_end(self, event: Event, records: Iterable[Record]) -> Event:
+        """A session's end that is not stored yet, completed by the session; `records` may be newer than what is stored.
+
+        A start that its agent has not told is stored, and queued for hooks, before they hear of the end.
+        """
+        if event.session is None:
+            return event
         key = (event.agent, event.session)
-        state = self._session_state(key)
+        state, derived_records = self._session_state(key), list[Record]()
         for record in records:
-            if (record.event.agent, record.event.session) == key:
-                state, _ = derive_events(state, record, reports_start=self._reports_start)
-        return complete_event(state, event) if event.session is not None else event
+            is_of_session = (record.event.agent, record.event.session) == key and record.event.type != event.type
+            if is_of_session and find_row(self.writer.connection, record.event.id) is None:
+                state, more = derive_events(state, record, reports_start=self._reports_start)
+                derived_records += more
+        derived_records += derive_before_end(state, event)[1]
+        self._store_start(record for record in derived_records if record.event.type == "session_start")
+        return complete_event(state, event)
+
+    def _store_start(self, records: Iterable[Record]) -> None:
+        """Store a derived start at once; what it follows from is on its way, and derives it again under the same id."""
+        entries = [_derived_entry(record, settings.load().privacy) for record in records]
+        self._live_ids = {entry.record.event.id for entry in entries}
+        self.writer.append(entries, on_new_records=self._handle_new_records)
 
     def ingest_spool(self, max_records: int | None = None) -> IngestResult:
         """Ingest the spool into the store."""
@@ -217,6 +224,17 @@ class Recorder:
             return entry
         complete = complete_event(self._session_state((event.agent, event.session)), event)
         return entry if complete is event else build_entry(replace(entry.record, event=complete))
+
+    def precede_entries(self, entry: StoreEntry) -> list[StoreEntry]:
+        """Entries that belong before a session's end and are not there."""
+        event = entry.record.event
+        if event.session is None or event.type not in SESSION_ENDS:
+            return []
+        key = (event.agent, event.session)
+        self.states[key], records = derive_before_end(self._session_state(key), event)
+        if _is_live(event, self.states[key]):
+            self._live_ids |= {record.event.id for record in records}
+        return [_derived_entry(record, entry.record.level) for record in records]
 
     def derive_entries(self, entry: StoreEntry) -> list[StoreEntry]:
         """Entries derived from a new entry."""

@@ -18,6 +18,8 @@ _SELECT_NEXT = """SELECT hook_queue.id, queued_at, begun_hooks, CASE erased WHEN
     LEFT JOIN events ON events.id = hook_queue.id
     WHERE NOT (FALSE{}) ORDER BY seq LIMIT ?"""
 _IS_BUSY = " OR (session IS ? AND agent IS ?)"
+_SELECT_OF_TYPE = """SELECT hook_queue.id, queued_at, begun_hooks, CASE erased WHEN 0 THEN body END FROM hook_queue
+    JOIN events ON events.id = hook_queue.id WHERE session = ? AND agent = ? AND type = ? ORDER BY seq"""
 _OWNER_MARK = "@"  # before whoever has begun a hook, in a line of its own below the digest
 _NOTE_START = """UPDATE hook_queue SET begun_hooks = begun_hooks || ? || char(10) || ? || char(10)
     WHERE id = ? AND instr(begun_hooks, ? || char(10)) = 0"""
@@ -56,6 +58,11 @@ def load_queue(
     parameters = [value for agent, session in busy_sessions for value in (session, agent)]
     query = _SELECT_NEXT.format(_IS_BUSY * (len(parameters) // 2))
     return [_decode_row(*row) for row in connection.execute(query, (*parameters, max_rows))]
+
+
+def load_session_events(connection: Connection, agent: str, session: str, event_type: str) -> list[QueuedEvent]:
+    """The events of one type of a session that are in the queue."""
+    return [_decode_row(*row) for row in connection.execute(_SELECT_OF_TYPE, (session, agent, event_type))]
 
 
 def _decode_row(event_id: str, queued_at: str, begun_hooks: str, body: bytes | None) -> QueuedEvent:

@@ -21,6 +21,9 @@ _INSERT_EVENT = f"""INSERT INTO events (seq, {", ".join(chain.INDEX_COLUMNS)}, b
 class EntryDeriver(Protocol):
     """Completes entries before they are written, and derives entries from new ones."""
 
+    def precede_entries(self, entry: StoreEntry, /) -> list[StoreEntry]:
+        """Entries that are to be written before this one; none when it is asked again."""
+
     def complete_entry(self, entry: StoreEntry, /) -> StoreEntry:
         """The entry as it is to be written."""
 
@@ -74,6 +77,9 @@ class Writer:
             entry = queue.popleft()
             is_derived = entry.record.event.derived_from is not None
             if deriver is not None and not is_derived:
+                if earlier_entries := deriver.precede_entries(entry):
+                    queue.extendleft([entry, *reversed(earlier_entries)])
+                    continue
                 entry = deriver.complete_entry(entry)
             row_hash = chain.hash_row(chain_head.seq + 1, chain_head.hash, chain.digest_body(entry.body))
             column_values = index_columns(entry.record)

@@ -87,6 +87,14 @@ def derive_events(
     return new_state, turn_records + policy_records + retry_records + context_records + derive_plan_events(record)
 
 
+def derive_before_end(state: SessionState, end: Event) -> tuple[SessionState, list[Record]]:
+    """The records that belong before a session's end and are not there, and the state with them; else none."""
+    if end.type not in SESSION_ENDS or is_from_transcript(end):
+        return state, []
+    new_turns, records = turns.close_turns(state.turns, end)
+    return replace(state, turns=new_turns), records
+
+
 def _find_transcript(event: Event) -> str | None:
     path = event.data.get("transcript_path") if event.subagent is None else None
     return path if type(path) is str else None

@@ -107,6 +107,15 @@ def _await_start(turns: TurnState, first: Event, event: Event) -> tuple[TurnStat
     return turns, [derive_record(first, "session_start", {}, subagent=None)]
 
 
+def close_turns(turns: TurnState, end: Event) -> tuple[TurnState, list[Record]]:
+    """What is missing before a session's end: a start that its agent has not reported, the stop of its last turn."""
+    records: list[Record] = []
+    if turns.pending_start is not None:
+        turns, records = _await_start(turns, turns.pending_start, end)
+    records += _derive_stop(turns, end)
+    return replace(turns, last_response=None), records
+
+
 def _derive_stop(turns: TurnState, event: Event) -> list[Record]:
     """The stop of a turn that the agent did not report."""
     closes = event.type in SESSION_ENDS or (event.type == "before_prompt" and event.subagent is None)
