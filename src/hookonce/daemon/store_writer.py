@@ -4,7 +4,7 @@ Also signs checkpoints, applies retention in small steps, and flushes on demand 
 """
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
 from threading import Thread
@@ -227,8 +227,7 @@ class BackgroundStoreWriter:
     def end_session(self, key: SessionKey, *, now: str, is_gone: bool | None) -> bool:
         """Store the end of a session if it has one by now and none of its entries is pending; whether it is over."""
         results: list[tuple[bool, int]] = []
-        pending_events = (entry.record.event for entry in self._pending.values())
-        if any((event.agent, event.session) == key for event in pending_events):
+        if any((event.agent, event.session) == key for event in self.pending_events()):
             return False
         self.run_with_recorder(lambda recorder: results.append(recorder.end_session(key, now=now, is_gone=is_gone)))
         is_over, new_rows = results[0] if results else (False, 0)
@@ -248,6 +247,10 @@ class BackgroundStoreWriter:
         if settings.load().record:
             self.run_with_recorder(complete)
         return events[0] if events else event
+
+    def pending_events(self) -> Iterator[Event]:
+        """Events of entries that are not in the store yet."""
+        return (entry.record.event for entry in self._pending.values())
 
     @property
     def pending_count(self) -> int:

@@ -58,9 +58,10 @@ _DATA_KEYS = ("response", "message", "reason", "source", "path")  # in `data`, t
 def summarize_record(record: Record, *, reason: bool = True) -> str:
     """Summarize a record: its subject, whether it failed, and the reason of its decision."""
     decision, tool = record.decision, record.event.tool
-    has_failed = tool is not None and tool.result is not None and tool.result.ok is False
+    result = tool.result if tool is not None else None
+    result_text = "" if result is None else {True: "", False: "failed", None: "result unknown"}[result.ok]
     reason_text = decision.reason if reason and decision is not None and decision.outcome else None
-    parts = (record_subject(record), "failed" if has_failed else "", f"because {reason_text}" if reason_text else "")
+    parts = (record_subject(record), result_text, f"because {reason_text}" if reason_text else "")
     return " · ".join(part for part in parts if part)
 
 

@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from sqlite3 import Connection
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from msgspec.structs import replace
 
@@ -20,7 +20,7 @@ from hookonce.base import settings, times
 from hookonce.errors import HookonceError
 from hookonce.model import Event, Record, Stored, Usage
 from hookonce.secrets import log
-from hookonce.sessions.derive.calls import SESSION_ENDS
+from hookonce.sessions.derive.calls import SESSION_ENDS, OpenCalls
 from hookonce.sessions.derive.context_window import reported_window
 from hookonce.sessions.derive.state import (
     SessionState,
@@ -73,14 +73,18 @@ _MAX_REPLAY_RECORDS = 300  # records of such a session; what it came to before i
 _TRIM_INTERVAL_ROWS = 256  # derived events that are queued between two looks at how many wait
 SessionKey = tuple[str, str | None]
 ExtraWrite = Callable[[Connection], object]
+Answer = TypeVar("Answer")
 STORE_ERRORS = (sqlite3.Error, OSError, HookonceError)  # of the store: what was to be kept is tried again
 
 
 class RecordListener(Protocol):
     """Listener of a recorder, which may know more of sessions (from transcripts) than hooks tell."""
 
-    def before_append(self, recorder: "Recorder", entries: Sequence[StoreEntry], /) -> None:
-        """Called before entries are stored; what should be there before them may be stored now."""
+    def before_append(self, recorder: "Recorder", entries: Sequence[StoreEntry], /) -> Sequence[StoreEntry]:
+        """Called before entries are stored; what should be there before them may be stored now.
+
+        Returns the entries, completed by what it knows of them.
+        """
 
     def after_append(self, entries: Sequence[StoreEntry], /) -> None:
         """Called after entries were stored."""
@@ -94,6 +98,9 @@ class StoreAccess(Protocol):
 
     def end_session(self, key: SessionKey, *, now: str, is_gone: bool | None) -> bool:
         """Store the implicit end of a session that is overdue; whether the session is over."""
+
+    def pending_events(self) -> Iterable[Event]:
+        """Events that are recorded and not stored yet."""
 
 
 class Recorder:
@@ -109,20 +116,24 @@ class Recorder:
 
     def record(self, entries: Sequence[StoreEntry]) -> int:
         """Store entries and derived records in one transaction, and notify the listener; how many are new."""
-        self._notify(lambda listener: listener.before_append(self, entries))
+        entries = self._notify(lambda listener: listener.before_append(self, entries)) or entries
         new_count = self.append(entries)
         self._notify(lambda listener: listener.after_append(entries))
         return new_count
 
-    def _notify(self, notify: Callable[[RecordListener], object]) -> None:
-        """Notify the listener; its errors keep nothing out of the store."""
+    def _notify(self, notify: Callable[[RecordListener], Answer]) -> Answer | None:
+        """Notify the listener, for what it says; its errors keep nothing out of the store."""
         try:
-            if self._listener is not None:
-                notify(self._listener)
+            return notify(self._listener) if self._listener is not None else None
         except STORE_ERRORS:
             raise
         except Exception as problem:  # noqa: BLE001  as above
             log.write(f"record: {log.format_trace(problem)}")
+            return None
+
+    def open_calls(self, agent: str, session: str | None) -> OpenCalls:
+        """The calls of a session of whose outcome something may still be told."""
+        return self._session_state((agent, session)).calls
 
     def append(self, entries: Sequence[StoreEntry], extra: ExtraWrite | None = None) -> int:
         """The same without notification; `extra` writes in the same transaction."""

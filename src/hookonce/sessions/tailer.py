@@ -6,16 +6,21 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from time import monotonic
 
+from msgspec.structs import replace
+
 from hookonce.agents.transcripts.accumulator import TranscriptReader
+from hookonce.agents.transcripts.types import ToolOutcome
 from hookonce.base import settings, times
 from hookonce.base.event_loop import EventLoop
-from hookonce.model import Event, Object
+from hookonce.model import Event, Object, Tool
 from hookonce.sessions import transcript_cursors
-from hookonce.sessions.derive.calls import SESSION_ENDS
+from hookonce.sessions.derive.calls import SESSION_ENDS, has_result
 from hookonce.sessions.recorder import Recorder, StoreAccess
+from hookonce.sessions.transcript_events import outcome_result
 from hookonce.sessions.transcripts import SessionTranscripts, TranscriptChunkReader, TranscriptPaths
-from hookonce.store.entry import StoreEntry
+from hookonce.store.entry import StoreEntry, build_entry
 from hookonce.store.query import RecordFilter, find_records
+from hookonce.vocabulary.events import TOOL_END_EVENTS
 
 _READ_DELAY_S = 1.0  # seconds after an event in which its agent has written about it
 _FINAL_READ_DELAYS_S = [2.0, 8.0]  # seconds until each of the looks after the end
@@ -47,13 +52,39 @@ class TranscriptTailer:
         self._is_scheduled, self._busy_retries, self._has_resumed, self._is_stopping = False, 0, False, False
         self.remember_payload = self._paths.remember
 
-    def before_append(self, recorder: Recorder, entries: Sequence[StoreEntry], /) -> None:
-        """Before a session's end is stored, which sums the session up, read its files as far as they go."""
+    def before_append(self, recorder: Recorder, entries: Sequence[StoreEntry], /) -> Sequence[StoreEntry]:
+        """Before a session's end is stored, which sums the session up, read its files as far as they go.
+
+        The end of a call that came without a result gets it from there.
+        """
+        complete_entries = self._complete_results(recorder, entries)
         for entry in entries:
             event = entry.record.event
             session = self._find_session(event) if event.type in SESSION_ENDS else None
             if session is not None:
+                session.pending_calls = self._pending_calls(entries)
                 self._reader.read_all(recorder, session, _MAX_END_READ_BYTES)
+        return complete_entries
+
+    def _complete_results(self, recorder: Recorder, entries: Sequence[StoreEntry]) -> Sequence[StoreEntry]:
+        outcomes: dict[tuple[str, str], dict[str, ToolOutcome]] = {}
+        complete_entries = []
+        for entry in entries:
+            event = entry.record.event
+            session = self._find_session(event) if _lacks_result(event) else None
+            if session is not None and event.tool is not None:
+                key = (session.agent, session.session)
+                if key not in outcomes:
+                    outcomes[key] = self._reader.peek_outcomes(recorder, session)
+                outcome = outcomes[key].get(event.tool.call_id or "")
+                entry = entry if outcome is None else _add_outcome(entry, event.tool, outcome)  # noqa: PLW2901
+            complete_entries.append(entry)
+        return complete_entries
+
+    def _pending_calls(self, entries: Sequence[StoreEntry] = ()) -> frozenset[str]:
+        events = (*self._store.pending_events(), *(entry.record.event for entry in entries))
+        ends = (event.tool for event in events if event.type in TOOL_END_EVENTS)
+        return frozenset(tool.call_id for tool in ends if tool is not None and tool.call_id is not None)
 
     def after_append(self, entries: Sequence[StoreEntry], /) -> None:
         """Schedule a read of the files of these entries' sessions."""
@@ -146,6 +177,7 @@ class TranscriptTailer:
         session, path, is_last = self._queue[0]
         next_paths: list[str] = []
         if settings.load().record:
+            session.pending_calls = self._pending_calls()
             next_paths, _ = self._reader.read_chunk(recorder, session, path, is_last=is_last)
         self._queue.popleft()
         self._queue.extendleft((session, next_path, is_last) for next_path in next_paths)
@@ -171,3 +203,14 @@ class TranscriptTailer:
     def status(self) -> Object:
         """The transcripts' part of the status report."""
         return {"sessions": len(self._sessions)} | self._reader.status()
+
+
+def _lacks_result(event: Event) -> bool:
+    """Whether the end of a call does not say if it succeeded, and a session file may."""
+    has_id = event.tool is not None and event.tool.call_id is not None
+    return event.type in TOOL_END_EVENTS and has_id and not has_result(event)
+
+
+def _add_outcome(entry: StoreEntry, tool: Tool, outcome: ToolOutcome) -> StoreEntry:
+    complete_tool = replace(tool, result=outcome_result(outcome, tool.result))
+    return build_entry(replace(entry.record, event=replace(entry.record.event, tool=complete_tool)))

@@ -1,12 +1,13 @@
 """Transcript events: reads a session's transcript file from its cursor and stores model calls and compactions.
 
 Hooks tell prompts, tools, sub-agents and ends. Only transcripts tell each answer of the model with its tokens, and
-its failures; of a compaction they tell the sizes. An event has the same id however often its line is read, and in
-whichever file: a session that was forked begins with copies of old lines under a new name. Events and the new
-cursor are stored in one transaction.
+its failures; of a compaction they tell the sizes; of a tool call what it came to, where hooks did not hear it. They
+complete calls and add none: an outcome of a call that no hook has told of is left out. An event has the same id
+however often its line is read, and in whichever file: a session that was forked begins with copies of old lines
+under a new name. Events and the new cursor are stored in one transaction.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -15,11 +16,19 @@ from msgspec.structs import replace
 
 from hookonce.agents.transcripts.accumulator import TranscriptReader, flush_memory
 from hookonce.agents.transcripts.follower import MAX_CHUNK_BYTES, follow_file
-from hookonce.agents.transcripts.types import Compaction, ModelCall, SubagentSpawn, TranscriptBatch, TranscriptCursor
+from hookonce.agents.transcripts.types import (
+    Compaction,
+    ModelCall,
+    SubagentSpawn,
+    ToolOutcome,
+    TranscriptBatch,
+    TranscriptCursor,
+)
 from hookonce.base import ids, times
 from hookonce.base.times import elapsed_ms
-from hookonce.model import SCHEMA, Actor, Event, Object, Origin, Record, Subagent
+from hookonce.model import SCHEMA, Actor, Decision, Event, Object, Origin, Record, Result, Subagent, Tool
 from hookonce.sessions import transcript_cursors
+from hookonce.sessions.derive.calls import OpenCall, OpenCalls, find_call, update_calls
 from hookonce.sessions.recorder import Recorder
 from hookonce.sessions.stored_records import redact_record
 from hookonce.sessions.transcript_cursors import TranscriptFile
@@ -38,6 +47,7 @@ class TranscriptOwner(Struct, frozen=True, kw_only=True):
     version: str | None = None
     cwd: str | None = None
     spawns: Mapping[str, SubagentSpawn] = {}
+    pending_calls: frozenset[str] = frozenset()  # calls whose end was reported and is not stored yet
 
 
 def transcript_events(reading: TranscriptBatch, owner: TranscriptOwner) -> list[Event]:
@@ -67,7 +77,47 @@ def _compaction_event(compaction: Compaction, owner: TranscriptOwner) -> Event:
     return _build_event("after_compact", compaction, {"trigger": compaction.trigger, **counts}, owner)
 
 
-def _build_event(event_type: str, source: ModelCall | Compaction, data: Object, owner: TranscriptOwner) -> Event:
+_REFUSERS = {"hook": "another hook", "user": "user"}  # `by` of a refusal that was not ours
+
+
+def outcome_records(outcomes: Iterable[ToolOutcome], calls: OpenCalls, owner: TranscriptOwner) -> list[Record]:
+    """Records of what calls came to, as far as they are known and nothing stored says it."""
+    records = []
+    for outcome in outcomes:
+        call = find_call(calls, outcome.id, outcome.tool) if outcome.id not in owner.pending_calls else None
+        is_told = call is None or not outcome.is_done or (call.is_refused and outcome.refused_by is not None)
+        if call is not None and not is_told and outcome.is_known:
+            records.append(_outcome_record(outcome, call, owner))
+            calls, _ = update_calls(calls, records[-1])
+    return records
+
+
+def _outcome_record(outcome: ToolOutcome, call: OpenCall, owner: TranscriptOwner) -> Record:
+    event_type = "after_tool_execute"
+    if outcome.refused_by is not None:
+        event_type = "permission_denied"
+    elif outcome.ok is False and outcome.exit_code is None:
+        event_type = "tool_use_failure"
+    is_guess = call.call_id is None
+    event = _build_event(event_type, outcome, {"guessed": ["caused_by"] if is_guess else None}, owner)
+    result = None if outcome.refused_by is not None else outcome_result(outcome)
+    tool = Tool(name=call.tool, native=call.native or call.tool, call_id=call.call_id, result=result)
+    by = None if outcome.refused_by is None else _REFUSERS.get(outcome.refused_by, owner.agent)
+    decision = None if by is None else Decision(outcome="deny", by=by)
+    return Record(event=replace(event, tool=tool, caused_by=call.id), decision=decision)
+
+
+def outcome_result(outcome: ToolOutcome, result: Result | None = None) -> Result:
+    """The result of a call by its session file, with what is known of it otherwise."""
+    result = result or Result()
+    duration_ms = result.duration_ms if outcome.duration_ms is None else outcome.duration_ms
+    return replace(result, ok=outcome.ok, exit_code=outcome.exit_code, duration_ms=duration_ms)
+
+
+TranscriptItem = ModelCall | Compaction | ToolOutcome
+
+
+def _build_event(event_type: str, source: TranscriptItem, data: Object, owner: TranscriptOwner) -> Event:
     now = times.now()
     return Event(
         id=ids.derive_id(TRANSCRIPT, owner.agent, event_type, source.id, source.time or ""),
@@ -88,7 +138,7 @@ def _build_event(event_type: str, source: ModelCall | Compaction, data: Object, 
     )
 
 
-def _resolve_subagent(source: ModelCall | Compaction, owner: TranscriptOwner) -> Subagent | None:
+def _resolve_subagent(source: TranscriptItem, owner: TranscriptOwner) -> Subagent | None:
     """A sub-agent with what its parent's file says of it; one whose parent is the session itself has none."""
     subagent = source.subagent
     if subagent is None:
@@ -140,9 +190,17 @@ def _follow_file(
 
 def store_chunk(recorder: Recorder, chunk: TranscriptChunk, owner: TranscriptOwner) -> int:
     """Store a chunk's events and its cursor, both or neither; how many events are new."""
-    if chunk.cursor == chunk.previous:
-        return 0
     file = TranscriptFile(chunk.path, owner.agent, owner.session)
     save = partial(transcript_cursors.save_cursor, transcript=file, cursor=chunk.cursor, read_at=times.now())
-    records = [redact_record(Record(event=event)) for event in transcript_events(chunk.reading, owner)]
-    return recorder.append(list(map(build_entry, records)), save)
+    records = [Record(event=event) for event in transcript_events(chunk.reading, owner)]
+    outcomes = {item.id: item for item in (*chunk.reading.outcomes, *chunk.cursor.memory.outcomes.values())}
+    records += outcome_records(outcomes.values(), recorder.open_calls(owner.agent, owner.session), owner)
+    if chunk.cursor == chunk.previous and not records:
+        return 0
+    return recorder.append([build_entry(redact_record(record)) for record in records], save)
+
+
+def peek_outcomes(recorder: Recorder, reader: TranscriptReader, path: Path) -> dict[str, ToolOutcome]:
+    """What calls came to by a file as it is now, without taking note of how far it was read."""
+    cursor, reading = follow_file(reader, path, transcript_cursors.load_cursor(recorder.writer.connection, path))
+    return {item.id: item for item in (*reading.outcomes, *cursor.memory.outcomes.values())}

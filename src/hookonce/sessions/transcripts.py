@@ -3,6 +3,7 @@
 import os
 import sqlite3
 from collections import deque
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 
@@ -11,14 +12,14 @@ from msgspec.json import decode
 
 from hookonce.agents.transcripts.accumulator import TranscriptReader
 from hookonce.agents.transcripts.follower import resolve_session_file
-from hookonce.agents.transcripts.types import SubagentSpawn
+from hookonce.agents.transcripts.types import SubagentSpawn, ToolOutcome
 from hookonce.base import paths
 from hookonce.errors import HookonceError
 from hookonce.model import Event, Json, Object
 from hookonce.secrets import log
 from hookonce.sessions.derive.calls import SESSION_ENDS
 from hookonce.sessions.recorder import Recorder
-from hookonce.sessions.transcript_events import TranscriptChunk, TranscriptOwner, read_chunk, store_chunk
+from hookonce.sessions.transcript_events import TranscriptChunk, TranscriptOwner, peek_outcomes, read_chunk, store_chunk
 from hookonce.vocabulary.events import CALLER_CWD
 
 _PATH_KEYS = ("transcript_path", "agent_transcript_path")
@@ -36,6 +37,7 @@ class SessionTranscripts:
         self.due_at: float | None = None
         self.last_event_at = monotonic()
         self.remaining_reads: list[float] | None = None  # delays of the reads that follow the session's end, in seconds
+        self.pending_calls: frozenset[str] = frozenset()  # whose end was reported and is not stored yet
         self.paths: dict[str, bool] = {}  # as they were told, and whether they are read
         self._spawns: dict[str, SubagentSpawn] = {}
 
@@ -43,7 +45,12 @@ class SessionTranscripts:
     def owner(self) -> TranscriptOwner:
         """Owner of the files, for the events that are made of them."""
         return TranscriptOwner(
-            agent=self.agent, session=self.session, version=self.version, cwd=self.cwd, spawns=self._spawns
+            agent=self.agent,
+            session=self.session,
+            version=self.version,
+            cwd=self.cwd,
+            spawns=self._spawns,
+            pending_calls=self.pending_calls,
         )
 
     @property
@@ -163,6 +170,15 @@ class TranscriptChunkReader:
             queue.extendleft(next_paths)
             reads, max_bytes = reads - 1, max_bytes - size
         return max_bytes
+
+    def peek_outcomes(self, recorder: Recorder, session: SessionTranscripts) -> dict[str, ToolOutcome]:
+        """What calls of a session came to by its files as they are now; a file that cannot be read tells nothing."""
+        outcomes: dict[str, ToolOutcome] = {}
+        for named_path in session.files:
+            with suppress(OSError, HookonceError):  # `read_chunk` counts it
+                path = resolve_session_file(session.agent, named_path, paths.home())
+                outcomes |= peek_outcomes(recorder, session.reader, path)
+        return outcomes
 
     def status(self) -> Object:
         """The transcripts' part of the status report."""

@@ -112,14 +112,21 @@ def as_object(raw: Any) -> Object:
 
 
 def build_result(agent: Agent, facts: Facts, name: str, kind: str) -> Result:
-    """Build the Result by the agent's own function, else by `plain_result`; a failure event is never ok."""
+    """Build the Result by the agent's own function, else by `plain_result`; a failure event is never ok.
+
+    Whether a command succeeded its exit code tells. Where nobody tells that, it is unknown: agents call a command
+    successful that ran, or that still does.
+    """
     result = plain_result(facts) if agent.result is None else agent.result(facts, name)
     duration = facts.get("duration")
+    ok = False if kind == "tool_use_failure" else result.ok
+    if ok and name == "shell" and result.exit_code is None:
+        ok = None
     has_duration = type(duration) in (int, float)
-    if not has_duration and (kind != "tool_use_failure" or result.ok is False):
+    if not has_duration and ok is result.ok:
         return result
     return Result(
-        ok=False if kind == "tool_use_failure" else result.ok,
+        ok=ok,
         exit_code=result.exit_code,
         error=result.error,
         duration_ms=duration if has_duration else result.duration_ms,

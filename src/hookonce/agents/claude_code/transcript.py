@@ -1,19 +1,27 @@
 """Transcript parser of Claude Code: `projects/FOLDER/SESSION.jsonl`, sub-agents in `SESSION/subagents/agent-ID.jsonl`.
 
 A model's answer is spread over several lines, all with its id and usage. A forked session begins with a copy of the old
-lines. Calls that make a summary are not written. Seen with 2.1.325.
+lines. Calls that make a summary are not written. Hooks hear of every call that has run; of one that was refused
+only the model is told. Seen with 2.1.325.
 """
 
+import re
 from pathlib import Path
 
 from hookonce.agents.transcripts.accumulator import TranscriptAccumulator, TranscriptReader
-from hookonce.agents.transcripts.types import Compaction, ModelCall, SubagentSpawn
+from hookonce.agents.transcripts.types import Compaction, ModelCall, Refuser, SubagentSpawn, ToolOutcome
 from hookonce.agents.transcripts.values import as_count, as_dicts, as_identifier, as_time, sum_counts
 from hookonce.base.files import read_regular_file
 from hookonce.base.jsontext import as_dict, load
-from hookonce.model import Object, Subagent, Usage
+from hookonce.model import Json, Object, Subagent, Usage
 
 _SYNTHETIC_MODEL = "<synthetic>"  # the model of lines that no model wrote
+# What the model is told of a call that did not run, in the words of Claude Code.
+_REFUSAL_PATTERNS: dict[Refuser, re.Pattern[str]] = {
+    "hook": re.compile(r"PreToolUse:\S{1,200} hook error: "),
+    "user": re.compile(r"The user doesn't want to (?:proceed with|take) this (?:tool use|action)"),
+    "agent": re.compile(r"Permission to use .{1,200}? has been denied|Claude requested permissions to use "),
+}
 _INPUT_KEYS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 
 
@@ -86,6 +94,20 @@ def _parse_user(accumulator: TranscriptAccumulator, document: Object) -> None:
         call = as_identifier(block.get("tool_use_id")) if block.get("type") == "tool_result" else None
         if agent is not None and call is not None:
             accumulator.add_spawn(SubagentSpawn(id=agent, session=accumulator.memory.session, type=kind, call=call))
+        if call is not None and block.get("is_error") is True:
+            _parse_refusal(accumulator, document, call, block.get("content"))
+
+
+def _parse_refusal(accumulator: TranscriptAccumulator, document: Object, call: str, content: Json) -> None:
+    parts = as_dicts(content)
+    text = content if type(content) is str else parts[0].get("text") if parts else None
+    if type(text) is not str:
+        return
+    refused_by = next((by for by, pattern in _REFUSAL_PATTERNS.items() if pattern.match(text)), None)
+    if refused_by is not None:
+        base = accumulator.common_fields(subagent=_subagent_of(document))
+        time = as_time(document.get("timestamp"))
+        accumulator.add_outcome(ToolOutcome(id=call, time=time, refused_by=refused_by, **base))
 
 
 def _parse_compaction(accumulator: TranscriptAccumulator, document: Object) -> None:

@@ -57,7 +57,7 @@ def _refine(facts: Facts, data: Object, payload: Object) -> None:
 
 
 def _result(facts: Facts, name: str) -> Result:
-    """Codex reports successes only, and a command that ran is one, whatever its exit code was."""
+    """Codex reports successes only, and a command that ran is one, whatever its exit code was: see `transcript.py`."""
     output: Any = facts.get("output")
     if facts["tool"] == "apply_patch":
         return tool_calls.shell_result(facts, "shell", _PATCH_EXIT_PATTERN, output)
@@ -142,7 +142,7 @@ AGENT = Agent(
         "One value of a wrong type, an unknown handler or a comment in hooks.json, and none of its hooks runs.",
         "A trusted project turns off every hook, the user's too, by features.hooks in its config.toml.",
         "No PostToolUse follows a failed patch, a failed MCP call or a command that still runs when the model goes on.",
-        "The exit code of a command reaches no hook: PostToolUse carries its output alone.",
+        "The exit code of a command reaches no hook: PostToolUse has its output, the session file the rest.",
         "SessionEnd and Interrupt have three seconds at most; the former is a minute late after a session by hand.",
         "Hooks run in the environment of a daemon, not of the terminal that asked.",
     ),

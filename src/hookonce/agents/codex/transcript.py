@@ -1,9 +1,11 @@
 """Transcript parser of Codex: `sessions/YEAR/MONTH/DAY/rollout-TIME-THREAD.jsonl`; sub-agents are threads.
 
 Each answer has a usage record since about 0.160; before there are only running totals, some of them twice. A forked
-thread may begin with lines of another one. Seen with 0.166.0.
+thread may begin with lines of another one. A finished command, patch or MCP call is an item with its exit code and
+duration, written before hooks hear of it; what the model is told of it comes after them. Seen with 0.166.0.
 """
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,12 +13,23 @@ from msgspec.structs import replace
 
 from hookonce.agents._decode.claude_vocabulary import name_table
 from hookonce.agents.transcripts.accumulator import TranscriptAccumulator, TranscriptReader
-from hookonce.agents.transcripts.types import Compaction, ModelCall, SubagentSpawn
-from hookonce.agents.transcripts.values import as_count, as_dicts, as_identifier, as_time
+from hookonce.agents.transcripts.types import Compaction, ModelCall, SubagentSpawn, ToolOutcome
+from hookonce.agents.transcripts.values import as_count, as_dicts, as_exit_code, as_identifier, as_time
 from hookonce.base.jsontext import as_dict
 from hookonce.model import Object, Subagent, Usage
 
 _OUTPUT_TYPES = ("function_call_output", "custom_tool_call_output")
+_ITEM_TOOLS = {"CommandExecution": "Bash", "FileChange": "apply_patch", "McpToolCall": None}  # as hooks are told them
+_ITEM_RESULTS = {"completed": True, "failed": False}
+# What the model is told of a call, in the words of Codex, before anything that the tool has written.
+_REFUSAL_PATTERN = re.compile(r"\A(?:Command|Tool call|Patch|apply_patch) blocked by PreToolUse hook: ")
+_USER_REFUSAL_PATTERN = re.compile(r"\A(?:exec command |patch )?rejected by user")
+_FAILURE_PATTERN = re.compile(r"\A(?:apply_patch verification failed|patch rejected|failed to )")
+_EXIT_PATTERN = re.compile(
+    r"\A(?:Chunk ID: \w+\n)?(?:Exit code: (-?\d{1,10})\n)?Wall time: ([\d.]{1,20}) seconds\n"
+    r"(?:Process exited with code (-?\d{1,10})\n)?"
+)
+_MS_PER_S, _NS_PER_MS = 1000, 1_000_000
 _USAGE_KEYS = name_table(
     "input_tokens output_tokens cache_read_tokens=cached_input_tokens cache_write_tokens=cache_write_input_tokens "
     "reasoning_tokens=reasoning_output_tokens total_tokens"
@@ -37,6 +50,7 @@ def _parse_line(accumulator: TranscriptAccumulator, document: Object) -> None:
         _parse_compaction(accumulator, payload, time)
     elif kind == "response_item" and payload.get("type") in _OUTPUT_TYPES and as_identifier(payload.get("call_id")):
         accumulator.note_model_input(time)
+        _parse_output(accumulator, payload, time)
     elif kind == "event_msg":
         _parse_event(accumulator, payload, time)
 
@@ -115,10 +129,48 @@ def _parse_compaction(accumulator: TranscriptAccumulator, payload: Object, time:
     memory.compacting = Compaction(id=compaction_id, time=time, **base)
 
 
+def _parse_output(accumulator: TranscriptAccumulator, payload: Object, time: str | None) -> None:
+    """What the model is told of a call; its item, if there is one, has said more."""
+    text, call = payload.get("output"), str(payload["call_id"])
+    text = text if type(text) is str else ""
+    outcome = ToolOutcome(id=call, time=time, **accumulator.common_fields())
+    if _REFUSAL_PATTERN.match(text) or _USER_REFUSAL_PATTERN.match(text):
+        outcome = replace(outcome, refused_by="hook" if _REFUSAL_PATTERN.match(text) else "user")
+    elif _FAILURE_PATTERN.match(text):
+        outcome = replace(outcome, ok=False)
+    elif (match := _EXIT_PATTERN.match(text)) is not None and (digits := match[1] or match[3]):
+        exit_code, duration_ms = int(digits), round(float(match[2]) * _MS_PER_S)
+        outcome = replace(outcome, ok=exit_code == 0, exit_code=exit_code, duration_ms=duration_ms)
+    accumulator.add_outcome(outcome)
+
+
+def _parse_item_result(accumulator: TranscriptAccumulator, item: Object, time: str | None) -> None:
+    """A finished command, patch or MCP call; hooks are asked about it after this line."""
+    call, status, duration = as_identifier(item.get("id")), item.get("status"), as_dict(item.get("duration"))
+    if call is None or status not in {*_ITEM_RESULTS, "declined"}:
+        return
+    seconds, nanoseconds = as_count(duration.get("secs")), as_count(duration.get("nanos"))
+    duration_ms = None if seconds is None else round(seconds * _MS_PER_S + (nanoseconds or 0) / _NS_PER_MS, 3)
+    outcome = ToolOutcome(
+        id=call,
+        time=time,
+        tool=_ITEM_TOOLS[str(item["type"])],
+        ok=_ITEM_RESULTS.get(str(status)),
+        exit_code=as_exit_code(item.get("exit_code")),
+        duration_ms=duration_ms,
+        refused_by="user" if status == "declined" else None,
+        is_done=False,
+        **accumulator.common_fields(),
+    )
+    accumulator.add_outcome(outcome)
+
+
 def _parse_item_completed(accumulator: TranscriptAccumulator, item: Object, time: str | None) -> None:
-    """A prompt, or a call that started sub-agents."""
+    """A prompt, a call that has ended, or one that started sub-agents."""
     if item.get("type") == "UserMessage":
         accumulator.note_model_input(time)
+    elif item.get("type") in _ITEM_TOOLS:
+        _parse_item_result(accumulator, item, time)
     call = as_identifier(item.get("id"))
     if call is not None and item.get("tool") == "spawn_agent":
         for receiver in as_dicts(item.get("receiver_agents")):

@@ -7,13 +7,16 @@ time. Compactions are not written, nor answers that it cut off as a loop. Seen w
 from collections.abc import Sequence
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from hookonce.agents.transcripts.accumulator import TranscriptAccumulator, TranscriptReader
-from hookonce.agents.transcripts.types import ModelCall, SubagentSpawn
+from hookonce.agents.transcripts.types import ModelCall, SubagentSpawn, ToolOutcome
 from hookonce.agents.transcripts.values import as_count, as_dicts, as_identifier, as_time, sum_counts
 from hookonce.base.jsontext import as_dict
 from hookonce.model import Object, Subagent, Usage
 
 _FINAL_STATUSES = ("success", "error", "cancelled")
+_REFUSAL_PREFIX = "Tool execution blocked: "  # what the model is told of a call that a hook has refused
 
 
 def _parse_line(accumulator: TranscriptAccumulator, document: Object) -> None:
@@ -62,6 +65,18 @@ def _parse_tool_call(accumulator: TranscriptAccumulator, call: Object) -> None:
     if call_id and name and agent and call.get("status") in _FINAL_STATUSES:
         kind = as_identifier(as_dict(call.get("args")).get("agent_name"))
         accumulator.add_spawn(SubagentSpawn(id=agent, type=kind, call=call_id, **accumulator.common_fields()))
+    if call_id and name and call.get("status") in ("error", "cancelled"):
+        _parse_refusal(accumulator, call, ToolOutcome(id=call_id, tool=name, **accumulator.common_fields()))
+
+
+def _parse_refusal(accumulator: TranscriptAccumulator, call: Object, outcome: ToolOutcome) -> None:
+    responses = (
+        as_dict(as_dict(item.get("functionResponse")).get("response")) for item in as_dicts(call.get("result"))
+    )
+    is_blocked = any(str(response.get("error") or "").startswith(_REFUSAL_PREFIX) for response in responses)
+    if is_blocked or call.get("status") == "cancelled":
+        time, refused_by = as_time(call.get("timestamp")), "hook" if is_blocked else "user"
+        accumulator.add_outcome(replace(outcome, time=time, refused_by=refused_by))
 
 
 def _find_subagent_files(path: Path, spawns: Sequence[SubagentSpawn]) -> list[Path]:

@@ -9,7 +9,14 @@ from msgspec import DecodeError, Struct
 from msgspec.json import decode
 from msgspec.structs import replace
 
-from hookonce.agents.transcripts.types import Compaction, ModelCall, ReaderMemory, SubagentSpawn, TranscriptBatch
+from hookonce.agents.transcripts.types import (
+    Compaction,
+    ModelCall,
+    ReaderMemory,
+    SubagentSpawn,
+    ToolOutcome,
+    TranscriptBatch,
+)
 from hookonce.base.jsontext import load
 from hookonce.model import Json, Object
 
@@ -17,6 +24,7 @@ LineParser = Callable[["TranscriptAccumulator", Object], None]
 
 _MAX_RECENT_IDS = 512  # ids; repetitions stand near one another, and whoever keeps the values knows all ids
 _MAX_SPAWNS = 256  # sub-agents whose files are still looked for
+_MAX_OUTCOMES = 32  # of calls whose end an agent may not have reported yet
 
 
 class TranscriptAccumulator:
@@ -26,6 +34,7 @@ class TranscriptAccumulator:
         self.memory = deepcopy(memory)
         self._recent_ids = dict.fromkeys(memory.seen)
         self._calls, self._compactions, self._unreadable = list[ModelCall](), list[Compaction](), 0
+        self._outcomes = dict[str, ToolOutcome]()
 
     def add_line(self, parse_line: LineParser, raw: bytes) -> None:
         """Parse one line; an unreadable one is counted."""
@@ -71,6 +80,16 @@ class TranscriptAccumulator:
         if self._remember_id("compaction", compaction.id):
             self._compactions.append(compaction)
 
+    def add_outcome(self, outcome: ToolOutcome) -> None:
+        """Add what a call came to; if an earlier line has told it, that counts: later ones may quote the tool."""
+        outcomes, earlier = self.memory.outcomes, self.memory.outcomes.pop(outcome.id, None)
+        if earlier is not None:
+            later = {"is_done": earlier.is_done or outcome.is_done, "time": outcome.time or earlier.time}
+            outcome = replace(earlier if earlier.is_known else outcome, **later)
+        outcomes[outcome.id] = self._outcomes[outcome.id] = outcome
+        if len(outcomes) > _MAX_OUTCOMES:
+            del outcomes[next(iter(outcomes))]
+
     def add_spawn(self, spawn: SubagentSpawn) -> None:
         """Add a sub-agent."""
         if self._remember_id("spawn", spawn.id):
@@ -87,8 +106,13 @@ class TranscriptAccumulator:
     def build_batch(self) -> tuple[ReaderMemory, TranscriptBatch]:
         """The new memory, and the batch."""
         self.memory.seen = list(self._recent_ids)[-_MAX_RECENT_IDS:]
-        calls, compactions = tuple(self._calls), tuple(self._compactions)
-        return self.memory, TranscriptBatch(calls=calls, compactions=compactions, unreadable=self._unreadable)
+        batch = TranscriptBatch(
+            calls=tuple(self._calls),
+            compactions=tuple(self._compactions),
+            outcomes=tuple(outcome for outcome in self._outcomes.values() if outcome.is_known),
+            unreadable=self._unreadable,
+        )
+        return self.memory, batch
 
     def _is_duplicate(self, kind: str, item_id: str) -> bool:
         return f"{kind} {item_id}" in self._recent_ids

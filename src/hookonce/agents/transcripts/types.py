@@ -4,9 +4,13 @@
 reasoning among them. Field names are stored as JSON with each cursor.
 """
 
+from typing import Literal
+
 from msgspec import Struct
 
 from hookonce.model import Subagent, Usage
+
+Refuser = Literal["hook", "user", "agent"]
 
 
 class _TranscriptItem(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -41,6 +45,26 @@ class Compaction(_TranscriptItem, frozen=True, kw_only=True):
     tokens_after: int | None = None
 
 
+class ToolOutcome(_TranscriptItem, frozen=True, kw_only=True):
+    """What a tool call came to (`id` is the call's id), in the agent's own figures; `tool` is its native name.
+
+    `is_done`: the agent goes on, so every hook that it asks about the call was asked.
+    """
+
+    time: str | None = None
+    tool: str | None = None
+    ok: bool | None = None
+    exit_code: int | None = None
+    duration_ms: int | float | None = None
+    refused_by: Refuser | None = None
+    is_done: bool = True
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it is more than that the call has ended."""
+        return self.ok is not None or self.refused_by is not None
+
+
 class SubagentSpawn(_TranscriptItem, frozen=True, kw_only=True):
     """A sub-agent (`id` is its id) and the tool call that started it."""
 
@@ -53,6 +77,7 @@ class TranscriptBatch(Struct, frozen=True, kw_only=True):
 
     calls: tuple[ModelCall, ...] = ()
     compactions: tuple[Compaction, ...] = ()
+    outcomes: tuple[ToolOutcome, ...] = ()
     unreadable: int = 0
 
     def __add__(self, other: "TranscriptBatch") -> "TranscriptBatch":
@@ -72,6 +97,7 @@ class ReaderMemory(Struct, kw_only=True, omit_defaults=True):
     asked: str | None = None  # the time of the model's last input
     retries: int | None = None  # failed attempts since
     spawned: list[SubagentSpawn] = []
+    outcomes: dict[str, ToolOutcome] = {}  # of the last calls, by their ids
     # The others are for agents that count in running totals.
     context: int | None = None  # tokens
     counted: int | None = None  # all tokens so far

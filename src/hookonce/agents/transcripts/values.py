@@ -8,6 +8,7 @@ from hookonce.model import Json, Object
 
 _IDENTIFIER_PATTERN = re.compile(r"[\w.:/@+#\[\]()-]{1,200}", re.ASCII)  # an id or a name: no spaces, and short
 _MAX_COUNT = 1 << 53
+_MAX_EXIT_CODE = 1 << 31
 
 
 def as_dicts(value: Json) -> list[Object]:
@@ -25,6 +26,11 @@ def as_count(value: Json) -> int | None:
     if type(value) is float and 0 <= value < _MAX_COUNT:
         return int(value)
     return value if type(value) is int and 0 <= value < _MAX_COUNT else None
+
+
+def as_exit_code(value: Json) -> int | None:
+    """An exit code; one below zero is a signal."""
+    return value if type(value) is int and abs(value) < _MAX_EXIT_CODE else None
 
 
 def as_time(value: Json) -> str | None:

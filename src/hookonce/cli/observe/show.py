@@ -177,7 +177,7 @@ def _outcome_mark(step: TimelineStep) -> str:
         return "no" if step.decision == "deny" else "ask"
     if step.call is None:
         return ""
-    return {True: "ok", False: "fail", None: "?" if step.call.end is None else ""}[step.call.ok]
+    return {True: "ok", False: "fail", None: "?"}[step.call.ok]
 
 
 def _end_text(call: SessionCall) -> str:

@@ -1,8 +1,9 @@
 """Open tool calls: pairing of outcomes with calls, refused calls, and attribution of calls to sub-agents.
 
 A pair is known by the call's id. Without one it is the oldest open call of the same session, sub-agent, tool and
-input, marked as a guess. A refused call is kept apart: its outcome is not expected. Tables are values of bounded
-length: if writing the derived records fails, the state before it is still there.
+input, marked as a guess. A refused call is kept apart: its outcome is not expected. So is one whose end was reported
+without a result: a session file may tell it later. Tables are values of bounded length: if writing the derived
+records fails, the state before it is still there.
 """
 
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from hookonce.model import Event, Record, Subagent
 from hookonce.vocabulary.call_fingerprint import fingerprint_call
 from hookonce.vocabulary.events import FILE_OPERATIONS, TOOL_END_EVENTS
 from hookonce.vocabulary.tools import WRITE_TOOLS
+from hookonce.vocabulary.usage_sources import is_from_transcript
 
 Item = TypeVar("Item")
 Key = TypeVar("Key")
@@ -91,10 +93,12 @@ class OpenCall(Struct, frozen=True, kw_only=True, omit_defaults=True):
     time: str
     key: str
     tool: str
+    native: str = ""
     input_fingerprint: int
     call_id: str | None = None
     subagent: str | None = None
     paths: tuple[str, ...] = ()
+    hook_ms: int | float = 0  # for which hooks held it up
     is_refused: bool = False
     is_ask: bool = False
 
@@ -112,17 +116,23 @@ class CallChange(Struct, frozen=True, kw_only=True):
 
 
 class OpenCalls(Struct, frozen=True, kw_only=True):
-    """The open and the refused calls of a session."""
+    """The open and the refused calls of a session, and those that ended with an unknown result.
+
+    `file_ends` are ids of calls whose end a session file told first.
+    """
 
     open: CallTable = {}
     refused_calls: CallTable = {}
+    unknown_calls: CallTable = {}
+    file_ends: tuple[str, ...] = ()
 
 
 def update_calls(calls: OpenCalls, record: Record) -> tuple[OpenCalls, CallChange]:
     """The open calls after a record, and what has changed."""
     event = record.event
     if event.type in SESSION_ENDS:
-        return OpenCalls(), CallChange(lost_calls=_all_calls(calls.open))
+        remaining = OpenCalls(unknown_calls=calls.unknown_calls, file_ends=calls.file_ends)
+        return remaining, CallChange(lost_calls=_all_calls(calls.open))
     if event.type == "before_prompt":
         return _drop_on_prompt(calls, event)
     if event.type in FILE_CHANGE_EVENTS:
@@ -136,7 +146,7 @@ def _update_for_tool(calls: OpenCalls, record: Record) -> tuple[OpenCalls, CallC
         return _start_call(calls, build_open_call(record))
     if event.type in TOOL_END_EVENTS:
         return _end_call(calls, event)
-    if event.type == "permission_request" and is_refused(record):
+    if event.type == "permission_denied" or (event.type == "permission_request" and is_refused(record)):
         return _refuse_open_call(calls, event)
     return calls, CallChange()
 
@@ -165,10 +175,12 @@ def build_open_call(record: Record) -> OpenCall:
         time=event.time,
         key=call_signature(event),
         tool=tool.name,
+        native=tool.native,
         input_fingerprint=fingerprint_call(record.event) or 0,
         call_id=tool.call_id,
         subagent=subagent_name(event),
         paths=file_paths(event),
+        hook_ms=sum(run.duration_ms or 0 for run in record.runs),
         is_refused=is_refused(record),
         is_ask=decision is not None and decision.outcome == "ask",
     )
@@ -195,7 +207,7 @@ def _start_call(calls: OpenCalls, call: OpenCall) -> tuple[OpenCalls, CallChange
     refusals = filter_items(calls.refused_calls, lambda other: other.key != call.key or other.call_id is not None)
     table = append_bounded(calls.open, name, call, _MAX_OPEN_CALLS)
     change = CallChange(new_call=call, lost_calls=_find_evicted(calls.open, table))
-    return OpenCalls(open=table, refused_calls=_remove_paths(refusals, call.paths)), change
+    return replace(calls, open=table, refused_calls=_remove_paths(refusals, call.paths)), change
 
 
 def _remove_paths(table: CallTable, files: tuple[str, ...]) -> CallTable:
@@ -219,11 +231,41 @@ def _find_evicted(before: CallTable, after: CallTable) -> tuple[OpenCall, ...]:
 def _end_call(calls: OpenCalls, event: Event) -> tuple[OpenCalls, CallChange]:
     call_id = event.tool.call_id if event.tool is not None else None
     name = _call_key(call_id, call_signature(event))
-    for table_name in ("open", "refused_calls"):
+    for table_name in ("open", "refused_calls", "unknown_calls"):
         call, remaining = pop_oldest(getattr(calls, table_name), name)
         if call is not None:
-            return replace(calls, **{table_name: remaining}), CallChange(ended_call=call, is_guess=call_id is None)
+            calls = _note_end(replace(calls, **{table_name: remaining}), event, call)
+            return calls, CallChange(ended_call=call, is_guess=call_id is None)
     return calls, CallChange()
+
+
+def _note_end(calls: OpenCalls, event: Event, call: OpenCall) -> OpenCalls:
+    """The calls with what another source may still say of the one that has ended."""
+    if call.call_id is None:
+        return calls
+    if is_from_transcript(event):
+        return replace(calls, file_ends=(*calls.file_ends, call.call_id)[-_MAX_OPEN_CALLS:])
+    if has_result(event) or call.is_refused:
+        return calls
+    name, call = (
+        _call_key(call.call_id, call.key),
+        replace(call, is_ask=False),
+    )  # what follows from its end has followed
+    return replace(calls, unknown_calls=append_bounded(calls.unknown_calls, name, call, _MAX_OPEN_CALLS))
+
+
+def has_result(event: Event) -> bool:
+    """Whether the end of a call says if it succeeded."""
+    return event.tool is not None and event.tool.result is not None and event.tool.result.ok is not None
+
+
+def find_call(calls: OpenCalls, call_id: str | None, native: str | None) -> OpenCall | None:
+    """The call that a session file tells the outcome of; without its id the oldest open one of that tool."""
+    name = f"call {call_id}"
+    tables = (calls.open, calls.unknown_calls, calls.refused_calls)
+    if (call := next((table[name][0] for table in tables if name in table), None)) is not None or native is None:
+        return call
+    return next((call for call in _all_calls(calls.open) if call.call_id is None and call.native == native), None)
 
 
 def _refuse_open_call(calls: OpenCalls, event: Event) -> tuple[OpenCalls, CallChange]:
@@ -231,13 +273,14 @@ def _refuse_open_call(calls: OpenCalls, event: Event) -> tuple[OpenCalls, CallCh
     call_id = event.tool.call_id if event.tool is not None else None
     matching_names = (name for name, items in calls.open.items() if items[0].key == key)
     own_name = _call_key(call_id, key)
-    name = own_name if own_name in calls.open else next(matching_names, "")
+    cause_names = (name for name, items in calls.open.items() if event.caused_by == items[0].id)
+    name = own_name if own_name in calls.open else next(cause_names, None) or next(matching_names, "")
     call, remaining = pop_oldest(calls.open, name)
     if call is None:
         return calls, CallChange()
     call = replace(call, is_refused=True)
     refusals = append_bounded(calls.refused_calls, name, call, _MAX_OPEN_CALLS)
-    return OpenCalls(open=remaining, refused_calls=refusals), CallChange(lost_calls=(call,))
+    return replace(calls, open=remaining, refused_calls=refusals), CallChange(lost_calls=(call,))
 
 
 def _drop_on_prompt(calls: OpenCalls, event: Event) -> tuple[OpenCalls, CallChange]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from msgspec import Struct
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from hookonce.base.times import elapsed_ms
 from hookonce.model import Event, Object, Record
@@ -12,6 +12,7 @@ from hookonce.sessions.derive.calls import SESSION_ENDS, CallChange, OpenCall, O
 from hookonce.sessions.derive.derived_record import derive_record
 from hookonce.vocabulary.call_fingerprint import fingerprint_call
 from hookonce.vocabulary.tools import action_of_tool
+from hookonce.vocabulary.usage_sources import is_from_transcript
 
 MIN_LOOP_ROUNDS = 4  # times before it is called a loop
 MIN_ROUNDS_WITHOUT_RESULT = 8  # and where nobody has told what the calls came to
@@ -107,8 +108,17 @@ def update_retry(
     if change.ended_call is None or result is None:
         return retry, []
     has_failed = result.ok is False or (result.exit_code or 0) != 0
-    call = _build_finished(change.ended_call, event.time, tokens, fingerprint_call(event), ok=not has_failed)
-    return _add_finished(retry, event, call)
+    ok = None if result.ok is None and not has_failed else not has_failed
+    if is_from_transcript(event):  # which has no output that could be compared
+        return _update_result(retry, change.ended_call.id, ok=ok), []
+    return _add_finished(
+        retry, event, _build_finished(change.ended_call, event.time, tokens, fingerprint_call(event), ok=ok)
+    )
+
+
+def _update_result(retry: RetryState, call_id: str, *, ok: bool | None) -> RetryState:
+    calls = tuple(replace(call, ok=ok) if call.id == call_id else call for call in retry.finished_calls)
+    return replace(retry, finished_calls=calls)
 
 
 def _forget_subagent(retry: RetryState, subagent: str | None) -> RetryState:

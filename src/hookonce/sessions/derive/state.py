@@ -142,6 +142,14 @@ def add_session_facts(state: SessionState, end: Event) -> Event:
     return replace(end, model=end.model or state.model, data=path | end.data)
 
 
+def _complete_tool_end(state: SessionState, event: Event) -> Event:
+    """The end of a call that a session file has told before says nothing new."""
+    call_id = event.tool.call_id if event.tool is not None else None
+    if call_id is not None and not is_from_transcript(event) and call_id in state.calls.file_ends:
+        return replace(event, data=event.data | {"repeat": True})
+    return assign_subagent(state.active_subagents, event)[0]
+
+
 def _complete_compaction(state: SessionState, event: Event) -> Event:
     is_read = is_from_transcript(event)
     complete = context_window.complete_transcript_compaction if is_read else context_window.complete_compaction
@@ -154,6 +162,8 @@ _COMPLETERS: dict[str, Callable[[SessionState, Event], Event]] = {
     "session_end": _complete_end,
     "before_compact": _complete_compaction,
     "after_compact": _complete_compaction,
+    "after_tool_execute": _complete_tool_end,
+    "tool_use_failure": _complete_tool_end,
 }
 
 

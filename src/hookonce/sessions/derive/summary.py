@@ -194,13 +194,18 @@ def _unfinished_call(call: OpenCall) -> SessionCall:
     return SessionCall(id=call.id, tool=call.tool, subagent=call.subagent, started=call.time, refused=call.is_refused)
 
 
+def _elapsed_without_hooks(call: OpenCall, event: Event) -> int | float | None:
+    duration_ms = elapsed_ms(call.time, event.time)
+    return None if duration_ms is None else max(round(duration_ms - call.hook_ms), 0)
+
+
 def _finished_call(call: OpenCall, event: Event, *, is_guess: bool) -> SessionCall:
     result = event.tool.result if event.tool is not None else None
     duration_ms = None if result is None else result.duration_ms
     return replace(
         _unfinished_call(call),
         end=event.id,
-        duration_ms=elapsed_ms(call.time, event.time) if duration_ms is None else duration_ms,
+        duration_ms=_elapsed_without_hooks(call, event) if duration_ms is None else duration_ms,
         ok=None if result is None else result.ok,
         guessed=is_guess,
     )
