@@ -769,6 +769,33 @@ def test_hooks_hear_of_loops_policies_and_context(daemon):
     assert 5 == len({one["derived_from"] + one["type"] for one in daemon.heard()})
 
 
+@pytest.mark.parametrize("privacy", ["minimal", "standard", "full"])
+def test_hooks_hear_which_decision_a_policy_event_is_about(daemon, privacy):
+    """
+    As the record has it, in every dialect that has a place for it; below full no hook in an open one hears an address.
+    """
+    dialects = {name: {"dialect": name, "privacy": privacy} for name in ("agent-hooks", "cloudevents", "otel", "amplifier")}
+    daemon.hooks(
+        *(
+            {"event": "policy_blocked", "handler": {"type": "command", "command": daemon.writes(name)}} | more
+            for name, more in (dialects | {"canonical": {}}).items()
+        )
+    )
+    denial = Decision(outcome="deny", reason="not here, ask a.person@example.org")
+    record = Record(event=daemon.event("before_tool_execute", tool="shell"), decision=denial)
+    daemon.journal.append(redact_record(record))
+    daemon.settle()
+    heard = {name: daemon.heard(name)[0] for name in dialects}
+    canonical = daemon.heard("canonical")[0]
+    decisions = [canonical["decision"], heard["agent-hooks"]["data"]["decision"], heard["cloudevents"]["data"]["decision"]]
+
+    assert ["deny"] * 3 == [one["outcome"] for one in decisions]
+    assert all(one["reason"].startswith("not here") for one in decisions)
+    assert all(word in json.dumps(heard["otel"]) for word in ("hookonce.decision.reason", "not here"))
+    assert "denied" == heard["amplifier"]["status"]
+    assert privacy == "full" or "a.person" not in json.dumps(heard)
+
+
 def test_events_beyond_what_may_wait_are_dropped_aloud(daemon, monkeypatch):
     monkeypatch.setattr(hook_queue, "MAX_QUEUE_ROWS", 2)
     daemon.hooks({"event": "session_start"})

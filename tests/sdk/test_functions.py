@@ -1,6 +1,7 @@
 """Functions that are hooks: what they are shown, what they may say, and when they are asked."""
 
 import pytest
+from msgspec import to_builtins
 
 from hookonce import agents, allow, ask, context, decode, deny, hook, rewrite
 from hookonce.errors import HookonceError
@@ -8,6 +9,7 @@ from hookonce.model import Decision
 from hookonce.sdk.answers import encode_decision, parse_answer
 from hookonce.sdk.event import HookEvent
 from hookonce.sdk.functions import run_functions
+from hookonce.sdk.script import parse_event
 from hookonce.testing import samples
 from tests.dispatch.pipeline_cases import goldens
 
@@ -136,3 +138,13 @@ def test_there_is_a_sample_for_every_event_of_every_agent():
     assert set(agents.AGENTS) == {one.agent for one in found}
     for one in found:
         assert one.type == decode(agents.load(one.agent), one.payload, one.event).type
+
+
+def test_a_function_sees_which_decision_a_derived_event_is_about():
+    """
+    Of others it sees none.
+    """
+    document = to_builtins(seen(), str_keys=True) | {"type": "policy_blocked", "decision": {"outcome": "deny", "reason": "no"}}
+
+    assert Decision(outcome="deny", reason="no") == HookEvent(parse_event(document)).decision
+    assert HookEvent(seen()).decision is None

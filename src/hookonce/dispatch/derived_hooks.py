@@ -68,7 +68,7 @@ def derived_hooks_task(
     event = item.record.event
     runs, gaps = list[HookRun](), list(selection.gaps)
     depth = event.data.get(HOOK_DEPTH)
-    caller = replace(caller, depth=depth if type(depth) is int else 0)
+    caller = replace(caller, depth=depth if type(depth) is int else 0, decision=item.record.decision)
     deadline = monotonic() + budget_s
     for digest, hook in _number_hooks(selection.hooks).items():
         name = hook.hook.name or hook.hook.event

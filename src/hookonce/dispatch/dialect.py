@@ -11,11 +11,11 @@ from hookonce.agents import config_event_of, native_event, native_tool, point_of
 from hookonce.agents import encode as payload_for
 from hookonce.base.invocation import CANONICAL_DIALECT
 from hookonce.base.jsontext import dump, load
-from hookonce.dispatch.hook_privacy import attribute_event, privacy_level, redact_event
+from hookonce.dispatch.hook_privacy import attribute_event, privacy_level, redact_for_hook
 from hookonce.errors import HookonceError
 from hookonce.handlers.operation import OperationResult
 from hookonce.manifest.discover import Scope, find_project
-from hookonce.model import Agent, Decision, Event, Gap, Hook, Object, Outcome, Reply
+from hookonce.model import Agent, Decision, Event, Gap, Hook, Object, Outcome, Record, Reply
 from hookonce.vocabulary.events import is_document
 
 # Fields that scripts for Claude Code may rely on, and what stands there when the source has none.
@@ -36,9 +36,10 @@ class HookIdentity(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class HookInput(Event, frozen=True, kw_only=True):
-    """Input of a canonical hook: the event, and the hook's own identity."""
+    """Input of a canonical hook: the event, the hook's own identity, and the decision that a derived event is about."""
 
     hook: HookIdentity
+    decision: Decision | None = None
 
 
 class DialectEventError(HookonceError):
@@ -50,14 +51,19 @@ def is_agent_dialect(dialect: str) -> bool:
     return dialect != CANONICAL_DIALECT and dialect not in formats.FORMATS
 
 
-def encode_input(dialect: str, event: Event, hook: Hook, scope: Scope = "user") -> tuple[bytes, list[Gap]]:
-    """A hook's stdin in its dialect, and gaps for the fields that were synthesised, or may not be told."""
+def encode_input(
+    dialect: str, event: Event, hook: Hook, scope: Scope = "user", decision: Decision | None = None
+) -> tuple[bytes, list[Gap]]:
+    """A hook's stdin in its dialect, and gaps for the fields that were synthesised, or may not be told.
+
+    `decision` is what a derived event is about, such as a refusal.
+    """
     if dialect == CANONICAL_DIALECT:
-        event = attribute_event(event)
-        return dump(HookInput(**_event_fields(event), hook=HookIdentity(event=hook.event, name=hook.name))), []
+        identity = HookIdentity(event=hook.event, name=hook.name)
+        return dump(HookInput(**_event_fields(attribute_event(event)), hook=identity, decision=decision)), []
     if dialect in formats.FORMATS:
         level, gaps = privacy_level(hook, scope)
-        record, key_gaps = redact_event(event, level)
+        record, key_gaps = redact_for_hook(Record(event=event, decision=decision), level)
         documents = formats.load(dialect).write(record)
         if not documents:
             raise DialectEventError(f"{formats.load(dialect).title} has no word for {event.type}")

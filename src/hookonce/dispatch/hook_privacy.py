@@ -42,17 +42,17 @@ def privacy_level(hook: Hook, scope: Scope) -> tuple[Level, list[Gap]]:
     return DEFAULT_LEVEL, [Gap(where="$.runs", capability="privacy", strategy="weaken", effect="observes", note=note)]
 
 
-def redact_event(event: Event, level: Level) -> tuple[Record, list[Gap]]:
-    """The record that a hook is told of an event: redacted, secrets masked, and below full no e-mail address."""
+def redact_for_hook(record: Record, level: Level) -> tuple[Record, list[Gap]]:
+    """The record as a hook is told it: redacted, secrets masked, and below full no e-mail address."""
     key, gaps = _digest_key()
-    user = user_of(event, level, None if gaps else key, settings.load().user)
+    user = user_of(record.event, level, None if gaps else key, settings.load().user)
     if level == "full":
-        return redact(Record(event=event), level, user=user), gaps
-    output_record = redact(Record(event=event), level, key, native=False)
+        return redact(record, level, user=user), gaps
+    output_record = redact(record, level, key, native=False)
     told_event = replace(mask_addresses(output_record.event), user=user)
     if any(gap.strategy == "hashed" for gap in output_record.gaps):
         told_event = replace(told_event, data=told_event.data | _KEYED_MARK)
-    return Record(event=told_event), gaps
+    return Record(event=told_event, decision=mask_addresses(output_record.decision)), gaps
 
 
 def attribute_event(event: Event) -> Event:

@@ -28,11 +28,12 @@ if TYPE_CHECKING:
     from hookonce.handlers.http import HttpOperation
 
 
-def build_operation(selection: SelectedHook, event: Event, env: dict[str, str]) -> "HttpOperation | ModuleOperation":
+def build_operation(selection: SelectedHook, record: Record, env: dict[str, str]) -> "HttpOperation | ModuleOperation":
     """The operation that sends the event to the module, as Amplifier Event v1."""
+    event = record.event
     descriptor = load_reachable_module(selection.hook.handler, Path(selection.folder), selection.scope)
     _check_grants(descriptor, event)
-    documents = envelope.write(Record(event=event))
+    documents = envelope.write(record)
     if not documents:
         raise HookonceError(f"{event.type} cannot be told as an event of Amplifier")
     request = {"op": ON_EVENT, "args": {"event": documents[0]}}

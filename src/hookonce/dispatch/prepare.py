@@ -23,7 +23,7 @@ from hookonce.errors import UNREADABLE, HookonceError, PayloadError
 from hookonce.handlers.command import CommandOperation, ProcessContext
 from hookonce.handlers.operation import OperationResult
 from hookonce.handlers.verdict import HandlerResult
-from hookonce.model import Event, Gap
+from hookonce.model import Decision, Event, Gap, Record
 
 if TYPE_CHECKING:
     from hookonce.handlers.http import HttpOperation
@@ -47,16 +47,18 @@ class PreparedHook(Struct, frozen=True, kw_only=True):
     is_large: bool = False  # whether its input is larger than what it has to take
 
 
-def prepare_hook(selection: SelectedHook, event: Event, world: ProcessContext) -> PreparedHook:
-    """Prepare a hook for an event; an error if it cannot run."""
+def prepare_hook(
+    selection: SelectedHook, event: Event, world: ProcessContext, decision: Decision | None = None
+) -> PreparedHook:
+    """Prepare a hook for an event, and for the decision that a derived one is about; an error if it cannot run."""
     hook, dialect = selection.hook, selection.hook.dialect or CANONICAL_DIALECT
     try:
-        stdin, gaps = encode_input(dialect, event, hook, selection.scope)
+        stdin, gaps = encode_input(dialect, event, hook, selection.scope, decision)
     except UNREADABLE as problem:
         raise PayloadError(f"the event cannot be told in {dialect} ({type(problem).__name__})") from problem
     is_large = len(stdin) > (_MAX_MODULE_BYTES if hook.handler.type == "module" else MAX_FRAME_BYTES)
     if hook.handler.type == "module":
-        return replace(_prepare_module(selection, event, world), is_large=is_large)
+        return replace(_prepare_module(selection, Record(event=event, decision=decision), world), is_large=is_large)
     if hook.handler.type in MODEL_HANDLER_TYPES:
         return replace(_prepare_prompt(selection, stdin, gaps, world), is_large=is_large)
     if hook.handler.type == "http" and has_open_format(hook):
@@ -105,15 +107,15 @@ def _sign_body(dialect: str, body: bytes) -> tuple[bytes, list[Gap]]:
         return body, [Gap(where="$.runs", capability="signature", strategy="exclude", effect="observes", note=note)]
 
 
-def _prepare_module(selection: SelectedHook, event: Event, world: ProcessContext) -> PreparedHook:
+def _prepare_module(selection: SelectedHook, record: Record, world: ProcessContext) -> PreparedHook:
     from hookonce.dispatch.module_hook import build_operation, parse_module_result  # most calls do without it
 
     def parse_result(run_result: OperationResult) -> HandlerResult:
         run_result = parse_module_result(run_result)
-        return HandlerResult(result=run_result, decision=decode_output(CANONICAL_DIALECT, event, run_result))
+        return HandlerResult(result=run_result, decision=decode_output(CANONICAL_DIALECT, record.event, run_result))
 
     return PreparedHook(
-        operation=build_operation(selection, event, dict(world.env)), parse_result=parse_result, gaps=[]
+        operation=build_operation(selection, record, dict(world.env)), parse_result=parse_result, gaps=[]
     )
 
 

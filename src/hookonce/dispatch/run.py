@@ -145,6 +145,7 @@ class CallerContext(Struct, frozen=True, kw_only=True):
     depth_token: str = ""  # by which what its hooks start knows its depth
     reduces_privileges: bool = False  # whether its hooks have fewer privileges
     results: CallResults | None = None  # of its hooks, where they outlive this process or one before it
+    decision: Decision | None = None  # that a derived event is about
     is_test: bool = False  # whether hooks have all of its environment, and even those in the background are waited for
 
 
@@ -284,7 +285,7 @@ def _run_handler(
     hook, name = selection.hook, selection.hook.name or selection.hook.event
     if hook.handler.type in MODEL_HANDLER_TYPES and caller.depth > 0:
         raise HookSkippedError(f"{name} is a handler that does not run below another hook")
-    preparation = prepare_hook(selection, event, _hook_world(selection, event, caller))
+    preparation = prepare_hook(selection, event, _hook_world(selection, event, caller), caller.decision)
     gaps = preparation.gaps
     if caller.reduces_privileges and (extra_privileges := limits.describe_unremovable()):
         gaps = [*gaps, _handler_gap(f"{name} keeps privileges, {extra_privileges}", "privileges")]

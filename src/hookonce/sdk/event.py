@@ -2,10 +2,16 @@
 
 from typing import Any
 
-from hookonce.model import Event, Object, Result, Subagent, Tool
+from hookonce.model import Decision, Event, Object, Result, Subagent, Tool
 
 _NO_TOOL = Tool(name="", native="")
 _NO_RESULT = Result()
+
+
+class EventInput(Event, frozen=True, kw_only=True):
+    """An event as a hook is told it, with the decision that a derived one is about."""
+
+    decision: Decision | None = None
 
 
 class HookEvent:
@@ -59,6 +65,11 @@ class HookEvent:
     def mode(self) -> str:
         """How the agent works: agent, plan, execute, chat or edit."""
         return self.full.mode or ""
+
+    @property
+    def decision(self) -> Decision | None:
+        """The decision that a derived event is about: its outcome and reason, for a refusal that was recorded."""
+        return self.full.decision if isinstance(self.full, EventInput) else None
 
     @property
     def tool(self) -> Tool:

@@ -16,8 +16,8 @@ from msgspec.json import decode
 
 from hookonce.base.jsontext import load_leniently
 from hookonce.errors import HookonceError
-from hookonce.model import Event
 from hookonce.sdk.answers import encode_decision
+from hookonce.sdk.event import EventInput
 from hookonce.sdk.functions import load_module, run_functions, select_functions
 
 _MAX_MEMORY_BYTES = 1 << 30  # bytes of memory that a function may fill
@@ -50,9 +50,9 @@ def load_checked(file: str, digest: str) -> ModuleType:
 def answer_event(module: ModuleType, name: str | None, payload: bytes) -> bytes:
     """Answer an event with the functions of a file; no opinion is encoded too, for empty output is a failure."""
     try:
-        event = decode(payload, type=Event)
+        event = decode(payload, type=EventInput)
     except DecodeError:  # half a character, which a model can write
-        event = convert(load_leniently(payload.decode()), Event)
+        event = convert(load_leniently(payload.decode()), EventInput)
     functions = select_functions(module, name, event)
     if not functions:
         raise HookonceError(f"no function of {module.__file__} is a hook for {event.type}")

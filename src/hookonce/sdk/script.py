@@ -15,6 +15,7 @@ from hookonce.client import stdin
 from hookonce.errors import HookonceError, PayloadError, UsageError
 from hookonce.model import Decision, Event, Object, Reply
 from hookonce.sdk.answers import encode_decision
+from hookonce.sdk.event import EventInput
 from hookonce.sdk.functions import load_module, run_functions, select_functions
 
 _USAGE_EXIT_CODE = 64
@@ -58,7 +59,7 @@ def build_reply(module: ModuleType, raw: bytes, argv: Sequence[str], environment
 def parse_event(document: Any) -> Event:
     """Parse a canonical event."""
     try:
-        return convert(document, Event)
+        return convert(document, EventInput)
     except ValidationError as problem:
         raise PayloadError(f"this is no canonical event: {problem}") from None
 
