@@ -13,7 +13,7 @@ from hookonce.base import process_info
 from hookonce.base import settings as configured
 from hookonce.dispatch.run import call_budget_s, hook_timeout_s
 from hookonce.model import Decision, Handler, Hook
-from hookonce.vocabulary.decision_merge import APPROVAL_PREFIX, weaken
+from hookonce.vocabulary.decision_merge import APPROVAL_HINT, APPROVAL_PREFIX, weaken
 from tests.dispatch.pipeline_cases import ask, asked, goldens, hook, said, shell_calls
 from tests.handlers.test_verdict import TABLE
 
@@ -231,7 +231,7 @@ def test_a_question_goes_out_only_to_somebody(monkeypatch, agent, seated):
     if ways in {"native", "denies_headless"} or (ways == "fatal" and seated):
         assert ("ask", "sure?") == (heard.outcome, heard.reason)
     else:
-        assert ("deny", f"{APPROVAL_PREFIX}sure?") == (heard.outcome, heard.reason)
+        assert ("deny", f"{APPROVAL_PREFIX}sure?{APPROVAL_HINT}") == (heard.outcome, heard.reason)
         assert "ask" in {gap.capability for gap in record.gaps}
     assert (ways == "fatal") == (agent == "gemini-cli")
 

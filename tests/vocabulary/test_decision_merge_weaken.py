@@ -6,7 +6,13 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from hookonce.model import Decision, Point
-from hookonce.vocabulary.decision_merge import APPROVAL_PREFIX, MAX_CONTEXT_CHARS, merge_decisions, weaken
+from hookonce.vocabulary.decision_merge import (
+    APPROVAL_HINT,
+    APPROVAL_PREFIX,
+    MAX_CONTEXT_CHARS,
+    merge_decisions,
+    weaken,
+)
 
 GIVEN = {"command": "git push", "timeout": 5}
 WORDS = ["prevent", "retry", "allow", "context", "stop", "message", "suppress", "output"]
@@ -67,7 +73,7 @@ def test_a_question_that_nobody_would_hear_is_a_no(ask, asked):
     final, gaps = weaken(Decision(outcome="ask", reason="sure?"), point("prevent", ask=ask))
 
     assert (final.outcome, bool(gaps)) == (("ask", False) if asked else ("deny", True))
-    assert final.reason == ("sure?" if asked else f"{APPROVAL_PREFIX}sure?")
+    assert final.reason == ("sure?" if asked else f"{APPROVAL_PREFIX}sure?{APPROVAL_HINT}")
 
 
 @pytest.mark.covers("HIF-25")

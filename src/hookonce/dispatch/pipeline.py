@@ -375,8 +375,8 @@ def _wrapper_hook(request: CallRequest, cwd: str) -> SelectedHook:
 
 
 def _apply_approval(request: CallRequest, decision: Decision) -> Decision:
-    """Apply a person's approval to an `ask` that this agent cannot show, or leave a question for one."""
-    if decision.outcome != "ask" or effective_point(request).ask in {"native", "denies_headless"}:
+    """Apply a person's approval to an `ask` that this agent may be unable to show, or leave a question for one."""
+    if decision.outcome != "ask" or effective_point(request).ask == "native":
         return decision
     _, effective_event, _ = apply_rewrite(
         decision, request.event

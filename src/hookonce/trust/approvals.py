@@ -30,10 +30,13 @@ class ApprovalQuestion(Struct, frozen=True):
 
 
 def action_digest(event: Event) -> str:
-    """Digest of an action: the same tool and input, by the same agent, in the same directory and session."""
+    """Digest of an action: the same tool and input, by the same agent, in the same directory, in whatever session.
+
+    An agent without a dialogue is often one that runs once: the session that asked is over when a person answers.
+    """
     tool = event.tool
     subject = [tool.name, tool.input] if tool is not None else [event.prompt]
-    content = dumps([event.agent, event.session, event.cwd, event.type, *subject], sort_keys=True, default=str)
+    content = dumps([event.agent, event.cwd, event.type, *subject], sort_keys=True, default=str)
     return sha256(content.encode()).hexdigest()
 
 
@@ -57,8 +60,14 @@ def _question_text(event: Event) -> str:
 
 def find_code(call: str) -> str | None:
     """The code of the question that a call has left."""
-    names = [path.name for path in runtime_file("questions", "x").parent.iterdir()]
-    return next((name for name in names if (entry := load_question(name)) is not None and entry.call == call), None)
+    return next((code for code, question in open_questions() if question.call == call), None)
+
+
+def open_questions() -> list[tuple[str, ApprovalQuestion]]:
+    """Codes and questions that wait for an answer, the oldest first."""
+    codes = [path.name for path in runtime_file("questions", "x").parent.iterdir()]
+    questions = [(code, question) for code in codes if (question := load_question(code)) is not None]
+    return sorted(questions, key=lambda entry: entry[1].time)
 
 
 def load_question(code: str) -> ApprovalQuestion | None:

@@ -51,6 +51,7 @@ def _last_value(values: Iterable[Json]) -> Json:
 
 MAX_CONTEXT_CHARS = 10_240  # characters of injected context, unless the user says otherwise
 APPROVAL_PREFIX = "needs approval: "
+APPROVAL_HINT = " (a person can allow it once: run hookonce allow in a terminal)"
 
 
 def weaken(
@@ -79,7 +80,7 @@ def _weaken_ask(decision: Decision, point: Point, gaps: list[Gap]) -> Decision:
     if decision.outcome != "ask" or point.ask in {"native", "denies_headless"}:
         return decision
     gaps.append(_weaken_gap("ask", "prevents", "nobody can be asked here; the answer is no"))
-    reason = APPROVAL_PREFIX + (decision.reason or "a hook wants a person to look")
+    reason = f"{APPROVAL_PREFIX}{decision.reason or 'a hook wants a person to look'}{APPROVAL_HINT}"
     return replace(decision, outcome="deny", reason=reason)
 
 

@@ -213,7 +213,7 @@ def test_a_person_vouches_for_a_hook_until_it_changes(home, tmp_path):
     alarmed = ours(home, "doctor", "claude-code")
 
     assert 0 == code
-    assert "nothing is wrong\n" == calm.out
+    assert "--vouch" not in calm.out
     assert "vouched for by nobody" in alarmed.out
 
 
@@ -250,6 +250,31 @@ def test_a_copy_is_put_back(home):
     assert (0, SETTINGS) == (code, restored), said
     assert (0, SETTINGS) == (gone, settings(home).read_bytes()), told
     assert not (home / ".local" / "share" / "hookonce").exists()
+
+
+def test_purge_names_its_folders_with_their_sizes_and_keeps_what_its_user_wrote(home):
+    """
+    The record and fetched agents go; hooks and settings go on request, and what somebody keeps elsewhere stays.
+    """
+    ours(home, "install", "claude-code")
+    ours(home, "init", "--scope", "user")
+    cache, elsewhere, config = home / ".cache/hookonce/agents/codex", home / "mine", home / ".config/hookonce"
+    for folder in (cache, elsewhere):
+        folder.mkdir(parents=True)
+        (folder / "program").write_bytes(b"x" * 3_000_000)
+    document = ours(home, "purge", "--dry-run", "--json").documents()[0]
+    planned = ours(home, "purge", "--dry-run")
+    other = ours(home, "purge", "--dry-run", "--json", HOOKONCE_AGENTS=str(elsewhere)).documents()[0]
+    ended, said = at_a_terminal(home, "purge")
+
+    assert [True, True, False] == [folder["deleted"] for folder in document["folders"]]
+    assert 3_000_000 == document["folders"][1]["bytes"]
+    assert f"{home}/.cache/hookonce would be deleted: agents that hookonce lab has fetched, 2 MB" in planned.out
+    assert [str(elsewhere), False] == [other["folders"][1][name] for name in ("path", "deleted")]
+    assert (0, True) == (ended, f"{config} was kept: your own hooks and settings" in said), said
+    assert [False, False, True, True] == [folder.exists() for folder in (home / ".local/share/hookonce", cache.parents[1], config, elsewhere)]
+    ended, said = at_a_terminal(home, "purge", "--config")
+    assert (0, False) == (ended, config.exists()), said
 
 
 def test_a_first_manifest_is_right_and_is_never_overwritten(home, tmp_path):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -77,14 +78,13 @@ def test_a_question_that_nobody_hears_is_a_refusal_that_a_person_can_lift_once(h
     """
     assert refused(codex(tmp_path))
     (code,) = codes()
-    assert (0, "The same action may be tried once within ten minutes\n", "") == hookonce(capsys, "allow", code.lower())
+    assert (0, "The same action may be tried again: once, within ten minutes, by the same agent in the same folder, in any session\n", "") == hookonce(capsys, "allow", code.lower())
 
     assert refused(codex(tmp_path, "ls -a"))
-    assert refused(codex(tmp_path, session="s2"))
     assert refused(codex(tmp_path / "elsewhere"))
-    assert ("", 0) == ((reply := codex(tmp_path)).stdout, reply.code)
+    assert ("", 0) == ((reply := codex(tmp_path, session="s2")).stdout, reply.code)  # a headless run is over by now
     assert refused(codex(tmp_path))
-    assert (1, "", f"hookonce: there is no question {code}, or it is older than ten minutes\n") == hookonce(capsys, "allow", code)
+    assert (1, "", f"hookonce: there is no question {code}, or it is older than ten minutes; hookonce allow in a terminal lists them\n") == hookonce(capsys, "allow", code)
 
 
 @pytest.mark.parametrize("code", ["ZZZZZZ", "", "../../x", "x", "\0", "A" * 5000, "ÄÖ"])
@@ -126,12 +126,12 @@ def test_one_yes_is_one_call_even_if_two_come_at_once(home):
 
 def test_an_action_is_known_by_all_that_matters():
     """
-    Another agent, session, place, event, tool or input is another action; the call's id is not.
+    Another agent, place, event, tool or input is another action; the call's id and session are not.
     """
     plain = event(cwd="/a")
-    others = [event(cwd="/b"), event(cwd="/a", session="s2"), event(cwd="/a", agent="codex"), event("permission_request", cwd="/a"), event(command="pwd", cwd="/a"), event("before_prompt", prompt="ls", cwd="/a")]
-    assert approvals.action_digest(plain) == approvals.action_digest(event(cwd="/a"))
-    assert len({approvals.action_digest(one) for one in [plain, *others]}) == 7
+    others = [event(cwd="/b"), event(cwd="/a", agent="codex"), event("permission_request", cwd="/a"), event(command="pwd", cwd="/a"), event("before_prompt", prompt="ls", cwd="/a")]
+    assert approvals.action_digest(plain) == approvals.action_digest(event(cwd="/a")) == approvals.action_digest(event(cwd="/a", session="s2"))
+    assert len({approvals.action_digest(one) for one in [plain, *others]}) == 6
     assert approvals.action_digest(event("before_prompt", prompt="half a \ud800 character"))
 
 
@@ -167,6 +167,41 @@ def test_why_shows_the_code_to_a_person_at_a_terminal_who_sees_what_they_allow(h
     ended, said = at_a_terminal(home, "allow", code)
     assert (0, True) == (ended, f'codex, in {tmp_path}: shell {{"command": "rm -rf build"}}' in said)
     assert not refused(codex(tmp_path, "rm -rf build"))
+
+
+def test_a_person_is_shown_what_waits_and_a_single_question_at_once(home, tmp_path, capsys):
+    """
+    Without a code, at a terminal; to anybody else no code is told.
+    """
+    nothing = at_a_terminal(home, "allow")
+    codex(tmp_path, "rm -rf build")
+    one = at_a_terminal(home, "allow")
+    assert not refused(codex(tmp_path, "rm -rf build"))
+    codex(tmp_path, "first")
+    codex(tmp_path, "second")
+    many = at_a_terminal(home, "allow")
+
+    assert (1, True) == (nothing[0], "no action waits for an answer" in nothing[1])
+    assert (0, True, True) == (one[0], "in any session" in one[1], "rm -rf build" in one[1])
+    assert ["first", "second"] == re.findall(r'hookonce allow \w{6}   codex.*"command": "(\w+)"', many[1])
+    assert hookonce(capsys, "allow")[2].startswith("hookonce: name a code;")
+
+
+def test_a_question_of_an_agent_that_may_have_no_dialogue_can_be_answered_too(home, tmp_path, capsys):
+    """
+    Claude Code is told to ask; without a person it refuses by itself, and what it says next is the same question.
+    """
+    given = {"session_id": "s1", "cwd": str(tmp_path), "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}}
+
+    def answer(session):
+        return answer_call(["claude-code", "PreToolUse"], json.dumps(given | {"session_id": session}).encode(), dict(os.environ)).stdout
+
+    assert '"ask"' in answer("s1")
+    assert "Next: run hookonce why in a terminal" in hookonce(capsys, "why")[1]
+    (code,) = codes()
+    assert 0 == hookonce(capsys, "allow", code)[0]
+    assert "" == answer("s2")
+    assert '"ask"' in answer("s3")
 
 
 def test_a_long_action_is_shown_with_how_much_is_left_out(home):
@@ -414,7 +449,7 @@ def test_why_lists_the_last_refusals(home, tmp_path, capsys):
 
     assert 2 == len(shown) == len(told)
     assert [one["event"]["id"] for one in told] == [line.split()[0] for line in shown]
-    assert shown[0].endswith("shell (Bash): deny: one, because needs approval: really?")
+    assert shown[0].endswith("shell (Bash): deny: one, because needs approval: really? (a person can allow it once: run hookonce allow in a terminal)")
     assert 0 == hookonce(capsys, "why", shown[0].split()[0])[0]
 
 

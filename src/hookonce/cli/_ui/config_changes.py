@@ -11,7 +11,7 @@ from hookonce.configure.locations import ConfigRoots, current_roots
 from hookonce.configure.status import find_agents
 from hookonce.errors import HookonceError
 from hookonce.inspect.query_args import find_agent
-from hookonce.model import Agent
+from hookonce.model import Agent, Object
 
 ChangeProblems = list[tuple[str, str]]  # agent and message
 
@@ -67,10 +67,12 @@ def apply_changes(changes: list[FileChange], *, is_removal: bool = False) -> tup
     return applied_changes, problems
 
 
-def report_changes(options: Namespace, verb: str, changes: list[FileChange], problems: ChangeProblems) -> int:
-    """Report changes and problems as text or JSON; return the exit code."""
+def report_changes(
+    options: Namespace, verb: str, changes: list[FileChange], problems: ChangeProblems, details: Object | None = None
+) -> int:
+    """Report changes and problems as text or JSON, with details of the command in JSON; return the exit code."""
     if options.json:
-        _print_json(verb, changes, problems, dry_run=options.dry_run)
+        _print_json(verb, changes, problems, details or {}, dry_run=options.dry_run)
     else:
         if options.dry_run:
             print_lines(f"{render_diff(changes)}\n")
@@ -95,13 +97,15 @@ def agent_names(changes: list[FileChange]) -> list[str]:
     return list(dict.fromkeys(change.agent for change in changes if change.agent))
 
 
-def _print_json(verb: str, changes: list[FileChange], problems: ChangeProblems, *, dry_run: bool) -> None:
+def _print_json(
+    verb: str, changes: list[FileChange], problems: ChangeProblems, details: Object, *, dry_run: bool
+) -> None:
     rows = [
         {"agent": change.agent, "scope": change.scope, "path": str(change.path), "state": _change_state(change)}
         for change in changes
     ]
     messages = [{"agent": agent, "message": text} for agent, text in problems]
-    document = {"verb": verb, "dry_run": dry_run, "changes": rows, "problems": messages}
+    document = {"verb": verb, "dry_run": dry_run, "changes": rows, "problems": messages} | details
     print_json(document | ({"diff": render_diff(changes)} if dry_run else {}))
 
 

@@ -13,6 +13,7 @@ from hookonce.base.terminal_streams import unescaped_stream
 from hookonce.base.terminal_text import escape_csv_cell, pluralize
 
 __all__ = [
+    "format_bytes",
     "pluralize",
     "print_csv_row",
     "print_json",
@@ -23,6 +24,13 @@ __all__ = [
     "warn",
     "warn_of_unwritten",
 ]
+
+_KB = 1024
+
+
+def format_bytes(count: int) -> str:
+    """A number of bytes, in short."""
+    return f"{count // _KB} KB" if count < _KB * _KB else f"{count // _KB // _KB} MB"
 
 
 def print_json(*documents: object) -> None:

@@ -3,7 +3,7 @@
 from argparse import ArgumentParser, Namespace
 
 from hookonce.cli._ui.arguments import add_flag, number_parser
-from hookonce.cli._ui.messages import print_result, show_status
+from hookonce.cli._ui.messages import format_bytes, print_result, show_status
 from hookonce.cli._ui.tables import print_table
 from hookonce.lab.latency import KB, BenchReport, measure_latency
 
@@ -52,8 +52,3 @@ def print_report(report: BenchReport) -> None:
     print(f"\n{report.machine}, load {report.load} when it began")
     print(f"nothing: {report.floor}; calls were started by a spawner of {report.spawner}")
     print("echo: our client and a daemon that says the same to everybody; cold: calls that a daemon did not answer")
-
-
-def format_bytes(count: int) -> str:
-    """A number of bytes, in short."""
-    return f"{count // KB} KB" if count < KB * KB else f"{count // KB // KB} MB"

@@ -99,11 +99,16 @@ def _is_refused(record: Stored) -> bool:
     return own and record.decision is not None and record.decision.outcome == "deny"
 
 
+def _is_asked(record: Stored) -> bool:
+    """Whether the agent was told to ask: without a dialogue it refuses by itself."""
+    return record.event.derived_from is None and record.decision is not None and record.decision.outcome == "ask"
+
+
 def _find_last(records: Iterable[Stored]) -> Stored | None:
-    """The last refusal; where nothing was refused, the last event of which some hook was not told."""
+    """The last refusal or question; else the last event of which some hook was not told."""
     last_refusal = last_lacking = None
     for record in records:
-        if _is_refused(record):
+        if _is_refused(record) or _is_asked(record):
             last_refusal = record
         elif _missing_capabilities(record):
             last_lacking = record
@@ -132,7 +137,7 @@ def _print_record(record: Stored) -> None:
             _print_indented(f"note: {origin}{gap.note}")
     for capability in _missing_capabilities(record):
         print(f"Next: {_HINTS_BY_GAP[capability]}")
-    if _reason(record).startswith(APPROVAL_PREFIX):
+    if _reason(record).startswith(APPROVAL_PREFIX) or _is_asked(record):
         # The code is for people: whoever is not at a terminal, or has an agent in between, does not see it.
         code = find_code(event.id) if sys.stdout.isatty() and find_parent_agent() is None else None
         hint = f"hookonce allow {code}" if code else "run hookonce why in a terminal to see how to allow it once"

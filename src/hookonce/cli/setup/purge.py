@@ -1,7 +1,11 @@
 """hookonce purge: uninstall everywhere and delete our data."""
 
+import os
+import shutil
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
+from time import sleep
+from typing import NamedTuple
 
 from hookonce import agents
 from hookonce.agents import config_of
@@ -9,6 +13,7 @@ from hookonce.base import paths, runtime_dir
 from hookonce.cli._ui import config_changes
 from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.consent import require_consent
+from hookonce.cli._ui.messages import format_bytes
 from hookonce.configure.agent_trust import plan_review
 from hookonce.configure.changes import FileChange, render_diff
 from hookonce.configure.install import plan_removal
@@ -16,11 +21,26 @@ from hookonce.configure.locations import current_roots
 from hookonce.configure.restore import delete_data, leftover_files
 from hookonce.daemon.control import end_daemon
 from hookonce.errors import HookonceError
+from hookonce.lab.fetch.programs import cache_folder
+from hookonce.model import Object
+
+_DELETE_TRIES = 3
+_RETURN_WAIT_S = 0.3  # in which a call that was under way would have written something again
+
+
+class OwnFolder(NamedTuple):
+    """A folder of ours: what it holds, whether it goes, and how many bytes its files have."""
+
+    path: Path
+    content: str
+    is_deleted: bool
+    size: int
 
 
 def configure(parser: ArgumentParser) -> None:
     """The options of `purge`."""
-    parser.epilog = "examples:\n  hookonce purge --dry-run\n  hookonce purge"
+    parser.epilog = "examples:\n  hookonce purge --dry-run\n  hookonce purge\n  hookonce purge --config"
+    add_flag(parser, "--config", "delete your own hooks and settings too")
     add_flag(parser, "--json", "tell it as JSON")
     add_flag(parser, "--dry-run", "show what would go, and change nothing")
 
@@ -28,29 +48,72 @@ def configure(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Uninstall everywhere and delete our data, copies of your files included."""
     changes, problems = _plan_removals()
-    plan_text = f"{render_diff(changes)}delete {paths.data_dir()} and everything in it\n"
+    folders = _list_folders(with_config=options.config)
     if options.dry_run:
-        code = config_changes.report_changes(options, "given back", changes, problems)
-        if not options.json:
-            print(f"{paths.data_dir()} would be deleted")
+        code = config_changes.report_changes(options, "given back", changes, problems, _as_json(folders))
+        _print_folders(options, folders, "would be deleted")
         return code
-    require_consent("purge", plan_text)
+    deletions = [f"delete {folder.path} and everything in it\n" for folder in folders if folder.is_deleted]
+    require_consent("purge", f"{render_diff(changes)}{''.join(deletions)}")
+    end_daemon()  # what it still has to write goes with the rest
     applied_changes, failures = config_changes.apply_changes(changes, is_removal=True)
     hint = "run hookonce uninstall --scope project there first"
     failures += [("", f"{path} still names us: {hint}") for path in leftover_files()]
-    deleted_files = [] if failures or problems else _delete_everything()
-    code = config_changes.report_changes(options, "given back", applied_changes, problems + failures)
-    if not options.json:
-        print(f"{paths.data_dir()} was deleted" if deleted_files else f"{paths.data_dir()} was kept")
+    if failures or problems:
+        folders = [folder._replace(is_deleted=False) for folder in folders]
+    else:
+        failures = _delete_folders([folder.path for folder in folders if folder.is_deleted])
+        folders = [folder._replace(is_deleted=not folder.path.exists()) for folder in folders]
+    code = config_changes.report_changes(options, "given back", applied_changes, problems + failures, _as_json(folders))
+    _print_folders(options, folders, "was deleted")
     return code
 
 
-def _delete_everything() -> list[Path]:
-    """Without the daemon, which would write what it still has to say into a new record."""
-    end_daemon()
-    deleted_files = delete_data()
-    runtime_dir.remove_runtime_dirs()
-    return deleted_files
+def _list_folders(*, with_config: bool) -> list[OwnFolder]:
+    """Our folders that exist; agents that were fetched to a place of the user's own choice stay."""
+    cache, config = cache_folder(), paths.config_dir()
+    own_cache = cache if "HOOKONCE_AGENTS" in os.environ else cache.parent
+    folders = [
+        (paths.data_dir(), "the record, keys, and copies of your files", True),
+        (own_cache, "agents that hookonce lab has fetched", own_cache != cache),
+        (config, "your own hooks and settings", with_config),
+    ]
+    return [OwnFolder(*folder, _folder_size(folder[0])) for folder in folders if folder[0].is_dir()]
+
+
+def _folder_size(folder: Path) -> int:
+    return sum(Path(root, name).lstat().st_size for root, _, names in os.walk(folder) for name in names)
+
+
+def _as_json(folders: list[OwnFolder]) -> Object:
+    rows = [
+        {"path": str(path), "content": content, "deleted": is_deleted, "bytes": size}
+        for path, content, is_deleted, size in folders
+    ]
+    return {"folders": rows}
+
+
+def _print_folders(options: Namespace, folders: list[OwnFolder], verb: str) -> None:
+    for folder in () if options.json else folders:
+        fate = verb if folder.is_deleted else "would be kept" if options.dry_run else "was kept"
+        print(f"{folder.path} {fate}: {folder.content}, {format_bytes(folder.size)}")
+    if any(folder.path == paths.config_dir() and not folder.is_deleted for folder in folders) and not options.json:
+        print("hookonce purge --config deletes your own hooks and settings too")
+
+
+def _delete_folders(folders: list[Path]) -> list[tuple[str, str]]:
+    """Delete folders until they stay away: a call that was under way may have written again, or begun a daemon."""
+    for _ in range(_DELETE_TRIES):
+        delete_data()
+        end_daemon()
+        runtime_dir.remove_runtime_dirs()
+        for folder in folders:
+            shutil.rmtree(folder, ignore_errors=True)
+        sleep(_RETURN_WAIT_S)
+        if not any(folder.exists() for folder in folders):
+            break
+    hint = "end your agents, then run hookonce purge again"
+    return [("", f"{folder} is still there: {hint}") for folder in folders if folder.exists()]
 
 
 def _plan_removals() -> tuple[list[FileChange], list[tuple[str, str]]]:

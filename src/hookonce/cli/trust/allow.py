@@ -1,23 +1,46 @@
 """hookonce allow: approve one action that needs a person, once."""
 
+import sys
 from argparse import ArgumentParser, Namespace
 
-from hookonce.cli._ui.consent import require_consent
+from hookonce.base.terminal_text import escape_unprintable
+from hookonce.cli._ui.consent import find_parent_agent, require_consent
 from hookonce.errors import HookonceError
 from hookonce.trust import approvals
+
+SCOPE = "once, within ten minutes, by the same agent in the same folder, in any session"
 
 
 def configure(parser: ArgumentParser) -> None:
     """The options of `allow`."""
-    parser.epilog = "example:\n  hookonce why          # shows the code\n  hookonce allow K7PQ2M"
-    parser.add_argument("code", metavar="CODE", help="the code that hookonce why shows")
+    parser.epilog = "examples:\n  hookonce allow          # shows what waits for an answer\n  hookonce allow K7PQ2M"
+    parser.add_argument("code", nargs="?", metavar="CODE", help="default: the only one that waits, else a list of them")
 
 
 def run(options: Namespace) -> None:
     """Say yes to one action that a hook wanted a person to look at: once, within ten minutes."""
-    question = approvals.load_question(options.code)
+    code = options.code or _only_code()
+    if code is None:
+        return
+    question = approvals.load_question(code)
     if question is not None:
-        require_consent("allow", f"let this happen once, within ten minutes:\n{question.text}")
-    if question is None or not approvals.approve(options.code):
-        raise HookonceError(f"there is no question {options.code}, or it is older than ten minutes")
-    print("The same action may be tried once within ten minutes")
+        require_consent("allow", f"let this happen {SCOPE}:\n{question.text}")
+    if question is None or not approvals.approve(code):
+        raise HookonceError(
+            f"there is no question {code}, or it is older than ten minutes; hookonce allow in a terminal lists them"
+        )
+    print(f"The same action may be tried again: {SCOPE}")
+
+
+def _only_code() -> str | None:
+    """The code of the only open question; a list of them where there are more, for the eyes of a person alone."""
+    if not sys.stdout.isatty() or find_parent_agent() is not None:
+        raise HookonceError("name a code; a person who runs hookonce allow in a terminal is shown those that wait")
+    questions = approvals.open_questions()
+    if not questions:
+        raise HookonceError("no action waits for an answer; each can be allowed for ten minutes after it was refused")
+    if len(questions) == 1:
+        return questions[0][0]
+    for code, question in questions:
+        print(escape_unprintable(f"hookonce allow {code}   {question.text}"))
+    return None
