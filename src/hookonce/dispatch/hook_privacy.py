@@ -18,7 +18,6 @@ from hookonce.manifest.discover import Scope
 from hookonce.model import Event, Gap, Hook, Record
 from hookonce.sessions.attribution import user_of
 from hookonce.store.integrity import keys
-from hookonce.store.privacy.addresses import mask_addresses
 from hookonce.store.privacy.redact import Level, redact
 
 DEFAULT_LEVEL: Level = "minimal"
@@ -48,11 +47,11 @@ def redact_for_hook(record: Record, level: Level) -> tuple[Record, list[Gap]]:
     user = user_of(record.event, level, None if gaps else key, settings.load().user)
     if level == "full":
         return redact(record, level, user=user), gaps
-    output_record = redact(record, level, key, native=False)
-    told_event = replace(mask_addresses(output_record.event), user=user)
+    output_record = redact(record, level, key, native=False, user=user)
+    told_event = output_record.event
     if any(gap.strategy == "hashed" for gap in output_record.gaps):
         told_event = replace(told_event, data=told_event.data | _KEYED_MARK)
-    return Record(event=told_event, decision=mask_addresses(output_record.decision)), gaps
+    return Record(event=told_event, decision=output_record.decision), gaps
 
 
 def attribute_event(event: Event) -> Event:

@@ -5,10 +5,12 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import to_builtins
 
+from hookonce.base.jsontext import dump, load
 from hookonce.formats.agent_hooks.envelope import FORMAT as AGENT_HOOKS
 from hookonce.formats.otel import otlp
 from hookonce.inspect.turns import PriceLookup, Turn, TurnAction, TurnModelCall, assign_turns, build_turns
 from hookonce.model import Object, Record, Usage
+from hookonce.store.integrity.signature import sign_document
 from hookonce.vocabulary.events import is_redundant
 
 TURN_FORMATS = ("agent-hooks", "otel")
@@ -16,7 +18,7 @@ _KIND_INTERNAL, _KIND_CLIENT = 1, 3
 _STATUS_ERROR = 2
 _NS_PER_MS = 1_000_000
 _CYCLE_FIELDS = (
-    *("agent", "session", "number", "id", "first", "last", "duration_ms", "end"),
+    *("agent", "session", "user", "number", "id", "first", "last", "duration_ms", "end"),
     *("calls", "failures", "refusals", "usage", "cost_micros"),
 )
 
@@ -27,21 +29,28 @@ def write_turns(
     find_price: PriceLookup,
     format_name: str,
     unwritten_types: Counter[str],
+    *,
+    signs: bool = False,
 ) -> Iterator[Object]:
     """The turns of a session's records in a format of `TURN_FORMATS`, one document each.
 
-    In `unwritten_types` those events are counted that the format has no place for.
+    In `unwritten_types` those events are counted that the format has no place for. `signs` says that each trace, or
+    each event of a cycle, is signed.
     """
+
+    def sign(document: Object) -> Object:
+        return sign_document(format_name, load(dump(document).decode())) if signs else document
+
     if format_name == "otel":
         for turn in build_turns(records, sources, find_price):
-            yield write_spans(turn)
+            yield sign(write_spans(turn))
         return
     documents: dict[int, list[Object]] = {}
 
     def collect(numbered_records: Iterable[tuple[int, Record]]) -> Iterator[Record]:
         for number, record in numbered_records:
             lines = AGENT_HOOKS.write(record)
-            documents.setdefault(number, []).extend(lines)
+            documents.setdefault(number, []).extend(map(sign, lines))
             if not lines and not is_redundant(record.event):
                 unwritten_types[record.event.type] += 1
             yield record
@@ -58,6 +67,8 @@ def write_spans(turn: Turn) -> Object:
         "gen_ai.operation.name": "invoke_agent",
         "gen_ai.agent.name": turn.agent,
         "gen_ai.conversation.id": turn.session,
+        "user.id": None if turn.user is None else turn.user.id,
+        "user.name": None if turn.user is None else turn.user.name,
         "hookonce.turn.number": turn.number,
         "hookonce.turn.end": turn.end,
         "hookonce.turn.events": turn.events,

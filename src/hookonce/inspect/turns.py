@@ -13,7 +13,7 @@ from msgspec import Struct
 from hookonce.base.times import elapsed_ms
 from hookonce.inspect.stats import UNKNOWN_NAME
 from hookonce.inspect.summary import record_subject
-from hookonce.model import Event, Json, Record, Text, Usage
+from hookonce.model import Event, Json, Record, Stored, Text, Usage, User
 from hookonce.sessions.derive import calls, summary, token_usage
 from hookonce.sessions.derive.calls import SESSION_ENDS, CallChange, OpenCalls, is_refused, subagent_name
 from hookonce.sessions.derive.token_usage import Spending
@@ -98,6 +98,7 @@ class Turn(Struct, kw_only=True):
 
     agent: str
     session: str | None
+    user: User | None = None
     number: int
     id: str | None = None
     first: str
@@ -121,14 +122,9 @@ class Turn(Struct, kw_only=True):
     overflow: int = 0
 
 
-def query_turns(connection: Connection, agent: str | None, session: str) -> Iterator[Turn]:
-    """The turns of a session in the store, one after the other."""
-    return build_turns(*load_session(connection, agent, session))
-
-
 def load_session(
     connection: Connection, agent: str | None, session: str
-) -> tuple[Iterator[Record], frozenset[str], PriceLookup]:
+) -> tuple[Iterator[Stored], frozenset[str], PriceLookup]:
     """What the turns of a session are built from: its records, the sources of tokens that count, and prices."""
     sources = counting_sources(usage_by_source(connection, agent or "", session))
     table = prices.load_prices()
@@ -194,6 +190,7 @@ class TurnBuilder:
         event, turn = record.event, self.turn
         turn.events += 1
         turn.last = max(turn.last, event.time)
+        turn.user = turn.user or event.user
         turn.refusals += record.decision is not None and record.decision.outcome == "deny"
         if event.data.get("repeat") is not True:
             self._update_end(record)

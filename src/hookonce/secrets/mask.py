@@ -5,8 +5,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookonce.base.jsontext import dump
-from hookonce.model import Event, Gap, Stored, Tool
+from hookonce.model import Gap, Stored, Tool
 from hookonce.secrets.detect import classify_field, find_secrets, is_mask, mask_secrets, match_hints, secret_mask
 from hookonce.secrets.secret_names import classify_name
 
@@ -14,12 +13,12 @@ _DIGEST_FIELDS = {"hash", "length", "lines"}
 _NAME_FIELDS = ("name", "key", "header")  # of a pair that is written as an object with a value
 
 
-def mask_record(record: Stored, hint_source: Stored | Event) -> Stored:
-    """Mask the secrets of a record, each a gap with path and kind; most have no hint of one in the JSON of the source.
+def mask_record(record: Stored, raw: bytes) -> Stored:
+    """Mask the secrets of a record, each a gap with path and kind; most have no hint of one in their JSON.
 
-    The source has every text of the record: the event, where the rest repeats it or is empty.
+    `raw` has every text of the record: the JSON of the event, where the rest repeats it or is empty.
     """
-    if not match_hints(dump(hint_source)):
+    if not match_hints(raw):
         return record
     gaps: list[Gap] = []
     clean: Stored = _mask_struct(record, "$", gaps)

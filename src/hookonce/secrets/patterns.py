@@ -135,7 +135,13 @@ CONTEXT_RULES: tuple[SecretRule, ...] = (
         r"[0-9A-Za-z+/=]{16,}(?:[0-9A-Za-z+/=]|\s|\\[nr])*)",
         "nonempty",
     ),
-    SecretRule("url-password", r"://[^\s/@]*:[^\s/]*@", r"""://[^\s/:@"']*:(?P<s>[^\s/"'<>]+)@[\w\[.%$-]""", "word"),
+    SecretRule(
+        "url-password",
+        r"://[^\s/@]*:[^\s/]*@",
+        # with quotes only as a shell joins words: x:80","y@z are two texts
+        r"""://[^\s/:@"']*:(?P<s>["']?[^\s/"'<>]+(?:["']{1,2}[^\s/"'<>,;:=()\[\]{}]+)*["']?)@[\w\[.%$-]""",
+        "word",
+    ),
     SecretRule(
         "authorization",
         "(?i)authorization",

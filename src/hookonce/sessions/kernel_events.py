@@ -7,6 +7,7 @@ from hookonce.formats.amplifier import envelope
 from hookonce.model import Object
 from hookonce.sessions.stored_records import redact_record
 from hookonce.store import kernel_log
+from hookonce.store.privacy.addresses import mask_addresses
 from hookonce.store.spool import files
 
 
@@ -16,5 +17,5 @@ def record_kernel_event(event: Object) -> None:
         return
     record = redact_record(envelope.read(event))
     files.append(record)
-    documents = map(envelope.kernel_document, envelope.write(record))
+    documents = map(envelope.kernel_document, envelope.write(mask_addresses(record)))
     kernel_log.append(b"".join(encode(document, order="sorted") + b"\n" for document in documents))

@@ -15,10 +15,11 @@ from hookonce.vocabulary.call_fingerprint import add_fingerprint
 
 
 def redact_record(record: Record) -> Stored:
-    """Redact a record: the form in which it is written, wherever it goes."""
+    """Redact a record: the form in which this machine keeps it."""
     key, current = keys.load_digest_key(), settings.load()
     user = user_of(record.event, current.privacy, key, current.user)
-    return redact(replace(record, event=add_fingerprint(record.event, key)), current.privacy, key, user=user)
+    record = replace(record, event=add_fingerprint(record.event, key))
+    return redact(record, current.privacy, key, user=user, keeps_addresses=True)
 
 
 def note_session_log(record: Stored, environment: Mapping[str, str]) -> None:

@@ -20,6 +20,7 @@ from hookonce.formats.agent_hooks import envelope
 from hookonce.model import Json, Stored
 from hookonce.secrets import log
 from hookonce.store import agent_hooks_sessions as sessions
+from hookonce.store.privacy.addresses import mask_addresses
 
 _ANY_EVENT = "*"
 _OPEN_FLAGS = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
@@ -54,7 +55,8 @@ def _append_to_logs(records: Sequence[Stored], log_paths_of: Callable[[Stored], 
     batches: dict[str, list[RecordLines]] = {}
     for record in records:
         log_paths = set(log_paths_of(record))
-        lines = b"".join(dump(document) + b"\n" for document in envelope.write(record)) if log_paths else b""
+        documents = envelope.write(mask_addresses(record)) if log_paths else []
+        lines = b"".join(dump(document) + b"\n" for document in documents)
         for log_path in log_paths if lines else ():
             batches.setdefault(log_path, []).append((record.event.id, lines))
     return sum(_append_batch(log_path, batches[log_path]) for log_path in sorted(batches))

@@ -111,7 +111,9 @@ def _line_entries(translation: Translation, line: StreamLine, level: Level, sign
 def _build_entry(document: Object, level: Level, signer: str | None, raw: bytes) -> StoreEntry:
     fields = {name: document[name] for name in Record.__struct_fields__}
     record = Record(**fields | {"event": _mark_import(document["event"], signer, raw)})
-    output_record = redact(record, level, keys.load_digest_key(), user=public_user(record.event.user, None))
+    output_record = redact(
+        record, level, keys.load_digest_key(), user=public_user(record.event.user, None), keeps_addresses=True
+    )
     return build_entry(
         replace(output_record, gaps=list(dict.fromkeys(output_record.gaps)))
     )  # some of it may have been left out before

@@ -1,9 +1,15 @@
 """hookonce sessions and hookonce show."""
 
+import json
+
 import pytest
 
+from hookonce.model import User
+from hookonce.store.entry import build_entry
+from hookonce.store.integrity.signature import verify_document
+from hookonce.store.writer import Writer
 from tests.cli.command import run
-from tests.cli.recorded_home import FIRST, SECOND, problems, remember
+from tests.cli.recorded_home import FIRST, SECOND, problems, remember, stored
 
 
 @pytest.fixture
@@ -111,6 +117,36 @@ def test_turns_leave_in_an_open_format_without_texts(home):
         assert (0, 2, False) == (ran.code, len(ran.documents()), "make it so" in ran.out)
     assert "make it so" in run("show", FIRST, "--turns", "--format", "agent-hooks", "--privacy", "full", HOME=str(home)).out
     assert 64 == run("show", FIRST, "--format", "otel", HOME=str(home)).code
+
+
+@pytest.mark.covers("AH-9", "AH-51")
+def test_turns_name_their_user_and_can_be_signed(home):
+    """
+    As other live exports do: a pseudonym or whom the setting names, at every level; check finds who has signed.
+    """
+    with Writer() as writer:
+        named = [("user:0123456789abcdef", 1), ("bob@example.com", 2)]
+        writer.append([build_entry(stored(50 + n, "before_prompt", session=f"u{n}", prompt="x", user=User(id=name))) for name, n in named])
+    for session, name in (("u1", "user:0123456789abcdef"), ("u2", None)):
+        words = ("show", session, "--turns", "--sign", "--format")
+        (cycle,) = run(*words, "agent-hooks", HOME=str(home)).documents()
+        (trace,) = run(*words, "otel", HOME=str(home)).documents()
+        span = trace["resourceSpans"][0]["scopeSpans"][0]["spans"][0]
+        ids = [one["value"]["stringValue"] for one in span["attributes"] if one["key"] == "user.id"]
+        users = [(one.get("user") or {}).get("id") for one in (cycle["cycle"], *cycle["events"])]
+        assert ({name}, [] if name is None else [name]) == ({*users}, ids)
+        checked = run("check", "-", given=b"".join(json.dumps(one).encode() + b"\n" for one in (*cycle["events"], trace)), HOME=str(home))
+        assert "this machine" in checked.out + checked.err
+        assert ["ours", "ours"] == [verify_document(form, one)[0] for form, one in (("agent-hooks", cycle["events"][0]), ("otel", trace))]
+    (plain,) = run("show", "u1", "--turns", "--format", "otel", HOME=str(home)).documents()
+    assert verify_document("otel", plain) is None
+
+
+@pytest.mark.parametrize("words", [("--sign",), ("--turns", "--sign"), ("--turns", "--json", "--sign")])
+def test_a_signature_goes_with_a_format(home, words):
+    ran = run("show", FIRST, *words, HOME=str(home))
+    assert 64 == ran.code
+    assert "--sign go" in ran.err.replace("goes", "go")
 
 
 def test_a_session_without_turns_has_turn_0_alone(home):

@@ -135,6 +135,34 @@ def test_secrets_are_kept_at_no_level_wherever_they_stand(agent, level, monkeypa
     assert [] == [end for end in spooled if end.encode() in raw]
 
 
+@pytest.mark.covers("AH-53")
+@pytest.mark.parametrize("level", ["minimal", "standard"])
+@pytest.mark.parametrize("agent", sorted(BY_AGENT))
+def test_addresses_leave_below_full_from_no_place(agent, level):
+    """
+    Every string of a payload gets an address of its own, alone, in a path, in a command and in prose; with the place of
+    each there is a gap, and at full they stay.
+    """
+    numbers, masks = itertools.count(), 0
+    for event, payload in BY_AGENT[agent][:: 1 if EXHAUSTIVE else 3]:
+
+        def address(text):
+            number = next(numbers)
+            sign = ("@", "%40", "\uff20", r"\u0040")[number % 4]
+            made = f"canary{number}{sign}nest.example.com"
+            return (made, f"/home/{made}/{text}", f"git log --author={made} {text}", f"{text} <{made}>")[number // 4 % 4]
+
+        given = record(agent, event, planted(payload, address) | {key: value for key, value in payload.items() if value == event})
+        if given is not None:
+            stored = redact(given, level)
+            kept = dump(stored).decode()
+            assert "canary" not in kept
+            assert kept.count("[e-mail]") >= sum(gap.note == "e-mail" for gap in stored.gaps)
+            masks += kept.count("[e-mail]")
+            assert "[e-mail]" not in dump(redact(given, "full")).decode() + dump(redact(given, level, keeps_addresses=True)).decode()
+    assert masks
+
+
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize(("kind", "command", "secret"), TOLD)
 def test_secrets_in_commands_lose_only_themselves(level, kind, command, secret):

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from hookonce import formats
+from hookonce.base import settings
 from hookonce.base.terminal_text import escape_unprintable
 from hookonce.cli._ui import filters
 from hookonce.cli._ui.arguments import add_flag, format_duration, format_time
@@ -16,10 +17,12 @@ from hookonce.inspect.sessions import Timeline, TimelineStep, build_timeline, de
 from hookonce.inspect.store_access import open_store
 from hookonce.inspect.summary import describe_usage
 from hookonce.inspect.turn_documents import TURN_FORMATS, write_turns
-from hookonce.inspect.turns import PriceLookup, Turn, load_session, query_turns
-from hookonce.model import Digest, Record
+from hookonce.inspect.turns import PriceLookup, Turn, build_turns, load_session
+from hookonce.model import Digest, Stored
+from hookonce.sessions.attribution import public_user
 from hookonce.sessions.derive.summary import SessionCall
 from hookonce.sessions.derive.token_usage import token_count
+from hookonce.store.privacy.addresses import mask_addresses
 from hookonce.store.privacy.redact import LEVELS, Level, redact
 from hookonce.store.query import RecordFilter, find_records, resolve_session, session_agent
 
@@ -31,7 +34,7 @@ examples:
   hookonce show 01a1dde4
   hookonce show 01a1dde4 --json
   hookonce show 01a1dde4 --turns
-  hookonce show 01a1dde4 --turns --format otel
+  hookonce show 01a1dde4 --turns --format otel --sign
   hookonce show 01a1dde4 --agent codex"""
 _DATE_CHARS = 11  # characters of a time, before those that change within a day
 _MS_PER_S = 1000
@@ -46,17 +49,20 @@ def configure(parser: ArgumentParser) -> None:
     add_flag(parser, "--turns", "prompt by prompt: what each came to, and how it ended")
     parser.add_argument("--format", choices=TURN_FORMATS, help="with --turns: each turn as a trace, or with its events")
     parser.add_argument("--privacy", choices=LEVELS, help="with --format; default: minimal")
+    add_flag(parser, "--sign", "with --format: sign each trace or event with the key of this machine")
     add_flag(parser, "--json", "one JSON object; with --turns one for each turn")
 
 
 def run(options: Namespace) -> None:
     """Tell a session from its beginning: prompts, calls and what became of them, refusals, files."""
-    if not options.turns and (options.format or options.privacy):
+    if not options.turns and (options.format or options.privacy or options.sign):
         raise UsageError(
-            "--format and --privacy go with --turns; hookonce events --session SESSION --format tells events"
+            "--format, --privacy and --sign go with --turns; hookonce events --session SESSION --format tells events"
         )
     if options.privacy and not options.format:
         raise UsageError("--privacy goes with --format: what is kept is shown as it is kept")
+    if options.sign and not options.format:
+        raise UsageError("--sign goes with --format, such as --format agent-hooks")
     with open_store(warn) as connection:
         agent = query_args.agent_filter(options.agent, connection)
         name = resolve_session(connection, options.session, agent)
@@ -65,20 +71,28 @@ def run(options: Namespace) -> None:
             _write_turns(load_session(connection, query.agent, name), options)
             return
         if options.turns:
-            _print_turns(query_turns(connection, query.agent, name), name, is_json=options.json)
+            records, sources, find_price = load_session(connection, query.agent, name)
+            turns = build_turns(map(mask_addresses, records) if options.json else records, sources, find_price)
+            _print_turns(turns, name, is_json=options.json)
             return
-        timeline = build_timeline(find_records(connection, query))
+        records = find_records(connection, query)
+        timeline = build_timeline(map(mask_addresses, records) if options.json else records)
     if not timeline.steps:
         raise HookonceError(f"nothing of the session {name} is kept any more")
     print_result(options, timeline, _print_timeline)
 
 
-def _write_turns(session: tuple[Iterator[Record], frozenset[str], PriceLookup], options: Namespace) -> None:
+def _write_turns(session: tuple[Iterator[Stored], frozenset[str], PriceLookup], options: Namespace) -> None:
     records, sources, find_price = session
     unwritten_types = Counter[str]()
     level: Level = options.privacy or "minimal"
-    redacted_records = (redact(record, level, native=False) for record in records)
-    for document in write_turns(redacted_records, sources, find_price, options.format, unwritten_types):
+    configured_id = settings.load().user
+    redacted_records = (
+        redact(record, level, native=False, user=public_user(record.event.user, configured_id)) for record in records
+    )
+    for document in write_turns(
+        redacted_records, sources, find_price, options.format, unwritten_types, signs=options.sign
+    ):
         print_json(document)
     warn_of_unwritten(unwritten_types, formats.load(options.format).title)
 

@@ -3,7 +3,7 @@
 `full` keeps everything. `minimal` keeps names, paths and commands and leaves out every text. `standard` keeps
 tool input besides, but for prompts and file contents. A text that is left out becomes its hash, length and number
 of lines; with a key the hash is an HMAC, and the gap that names its place says so. Secrets are kept at no level
-(`mask_record`).
+(`mask_record`), e-mail addresses at `full` and in the store of this machine (ADR 0047).
 """
 
 from collections.abc import Mapping
@@ -19,6 +19,7 @@ from hookonce.base.jsontext import dump
 from hookonce.model import Actor, Decision, Digest, Event, Gap, Object, Record, Result, Stored, Tool, User
 from hookonce.secrets.detect import is_mask
 from hookonce.secrets.mask import mask_record
+from hookonce.store.privacy.addresses import mask_hinted_addresses
 from hookonce.vocabulary.failure_texts import extract_own_text
 from hookonce.vocabulary.tools import ARGUMENTS, DATA_FIELDS, is_field_name
 
@@ -49,12 +50,19 @@ class _Redaction(Struct, gc=False):
 
 
 def redact(
-    record: Record, level: Level, key: bytes | None = None, *, native: bool = True, user: User | None = None
+    record: Record,
+    level: Level,
+    key: bytes | None = None,
+    *,
+    native: bool = True,
+    user: User | None = None,
+    keeps_addresses: bool = False,
 ) -> Stored:
     """Redact a record; `native` says whether the outline of the raw payload is kept at all.
 
     With a key, hashes tell nothing to whoever does not have it: a short text cannot be guessed and compared. `user` is
-    named at every level, in the place of whoever the record names.
+    named at every level, in the place of whoever the record names. `keeps_addresses` is for the store alone, which has
+    to find the folders and files of a session again.
     """
     if level not in LEVELS:
         raise ValueError(f"no privacy level is called {level!r}; there are {', '.join(LEVELS)}")
@@ -68,7 +76,9 @@ def redact(
         event = replace(event, user=user)
     output = Stored(event=event, decision=decision, risk=record.risk, runs=record.runs, gaps=gaps, level=level)
     has_event_only = not (record.gaps or decision or record.risk or record.runs)
-    return mask_record(output, event if has_event_only else output)  # gaps of a redaction only repeat the event's keys
+    raw = dump(event if has_event_only else output)  # gaps of a redaction only repeat the event's keys
+    output = mask_record(output, raw)
+    return output if level == "full" or keeps_addresses else mask_hinted_addresses(output, raw)
 
 
 def _redact_event(event: Event, redaction: _Redaction, user: User | None, *, native: bool) -> Event:

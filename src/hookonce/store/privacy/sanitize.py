@@ -44,7 +44,7 @@ def _split_texts(payload: bytes, level: Level) -> tuple[set[str], str]:
         return {text}, ""
     texts = set(_strings(tree))
     try:
-        redacted_record = redact(Record(event=convert(tree, type=Event)), level, native=False)
+        redacted_record = redact(Record(event=convert(tree, type=Event)), level, native=False, keeps_addresses=True)
     except (ValidationError, RecursionError):  # in the words of an agent: there nothing says what is kept
         return texts, ""
     kept_texts = set(_strings(to_builtins(redacted_record.event)))
