@@ -6,7 +6,7 @@ import pytest
 
 from hookonce.base import ids, paths
 from hookonce.base.jsontext import dump
-from hookonce.dispatch.dispatcher import hook_error_records
+from hookonce.dispatch.response import hook_error_records
 from hookonce.model import HookRun, Record
 from hookonce.store.privacy.redact import redact
 from hookonce.store.spool import files

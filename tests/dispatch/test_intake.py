@@ -547,12 +547,21 @@ def test_new_input_that_privacy_has_removed_is_refused(home, event, data, new, e
     assert ("deny", None, True) == (again["action"], again.get("data"), "is not known any more" in again["reason"])
 
 
-def test_nothing_is_asked_or_kept_during_a_pause(home):
+def test_nothing_is_asked_during_a_pause_and_all_is_recorded(home):
+    """
+    The record says why no hook was asked; when the event comes again after the pause, they are.
+    """
     hooks(home, DENY)
     pause.pause(60)
 
     assert SILENT == told(ACTION, "agent-hooks")
     assert [] == asked(home)
+    (record,) = records()
+    assert ["hooks were paused"] == [gap.note for gap in record.gaps if gap.strategy == "fail mode"]
+    pause.resume()
+    runtime_dir.remove_stale_files(doors=0, calls=0)
+    told(ACTION, "agent-hooks")
+    assert 1 == len(asked(home))
 
 
 def test_content_is_canonical_json():

@@ -16,8 +16,8 @@ from hookonce.agents import reports_session_start
 from hookonce.base import ids, process_info, settings, times
 from hookonce.base.paths import nearest_folder
 from hookonce.base.process_info import HandlerRegistry
-from hookonce.dispatch.dispatcher import hook_error_records
 from hookonce.dispatch.prepare import digest_content
+from hookonce.dispatch.response import hook_error_records
 from hookonce.dispatch.run import CallerContext, HookResult, hooks_task
 from hookonce.dispatch.select import SelectedHook, Selection, find_candidates, select_hooks
 from hookonce.handlers.environment import installed_environment

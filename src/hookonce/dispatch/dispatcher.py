@@ -31,35 +31,17 @@ from hookonce.dispatch.pipeline import (
     parse_request,
     process_request,
 )
-from hookonce.dispatch.response import CallResponse
+from hookonce.dispatch.response import CallResponse, hook_error_records
 from hookonce.dispatch.run import call_budget_s
 from hookonce.errors import HookonceError, PayloadError
 from hookonce.handlers.operation import OperationRunner, Task, run_blocking, run_to_completion
 from hookonce.handlers.supervise.hook_results import CallResults
 from hookonce.manifest.discover import find_project
-from hookonce.model import Actor, Agent, Event, Gap, HookRun, Object, Record, Reply
+from hookonce.model import Agent, Gap, Object, Record, Reply
 from hookonce.secrets import log
 from hookonce.sessions.stored_records import note_session_log, redact_record
 from hookonce.store.spool import files
 from hookonce.vocabulary.events import CALLER_CWD, HOOK_DEPTH, is_document
-
-_ERROR_EVENT = "error_occurred"
-_CONTENT_FIELDS = ("tool", "prompt", "model", "usage", "origin", "native")
-
-
-def hook_error_records(record: Record) -> list[Record]:
-    """An `error_occurred` record for each hook of a call that failed, derived from the call's own."""
-    failures = ((index, run) for index, run in enumerate(record.runs) if run.failure is not None)
-    return [Record(event=_error_event(record.event, run, index)) for index, run in failures]
-
-
-def _error_event(event: Event, run: HookRun, index: int) -> Event:
-    """The same moment of the same session, without the call's contents."""
-    data = {"error_type": "HookError", "error": run.failure, "origin_event": event.type}
-    error_id, contents = ids.derive_id(event.id, _ERROR_EVENT, str(index)), dict.fromkeys(_CONTENT_FIELDS)
-    identity = {"id": error_id, "type": _ERROR_EVENT, "derived_from": event.id, "actor": Actor(type="system")}
-    return replace(event, **identity, **contents, data=data | {"hook": run.hook, "index": index})
-
 
 TRIAL_PAYLOAD = b'{"hookonce":"trial"}'  # nobody's payload: whoever sends it only wants to know that we are there
 _REPLY_MARGIN_S = 0.25  # seconds beyond the hooks' own time, in which an answer still reaches the agent
@@ -71,7 +53,8 @@ _WORST_EVENT = "before_tool_execute"  # that a call without a name can be about
 class IncomingCall(Struct, frozen=True, kw_only=True):
     """A call as it came, and its request; without one, the problem that it has.
 
-    `silent_agent` is set where no hook is asked: during a pause, and for our own trial.
+    `silent_agent` is set where no hook is asked: during a pause, of which the request is recorded if it can be read,
+    and for our own trial.
     """
 
     argv: list[str]
@@ -91,9 +74,10 @@ def receive_call(
         arguments = _parse_arguments(argv, call_id, started_at)
         is_paused = pause.is_paused() if call_context.is_paused is None else call_context.is_paused
         if raw == TRIAL_PAYLOAD or is_paused:
-            silent_agent = load_caller(arguments.agent)
-        else:
-            request = _note_caller(parse_request(arguments, raw, call_context.pid), call_context)
+            silent_agent, call_context = load_caller(arguments.agent), replace(call_context, runs_hooks=False)
+        if raw != TRIAL_PAYLOAD:
+            with suppress(*([Exception] if is_paused else [])):  # a pause works whatever else is broken
+                request = _note_caller(parse_request(arguments, raw, call_context.pid), call_context)
     except BaseException as problem:  # noqa: BLE001  our own failure is never a decision by accident
         return IncomingCall(argv=argv, raw=raw, context=call_context, problem=problem)
     if request is not None and call_context.runs_hooks:
@@ -161,6 +145,8 @@ def answer_incoming(call: IncomingCall) -> Task[Reply]:
     """The same as a task, for a process that has more to do than to wait for one answer."""
     try:
         if call.silent_agent is not None:
+            if call.request is not None:
+                yield from _record_paused(call.request, call)
             return fail_mode.open_reply(call.silent_agent)
         if call.request is not None:
             return (yield from _answer_request(call.request, call))
@@ -238,6 +224,19 @@ def _answer_request(request: CallRequest, call: IncomingCall) -> Task[Reply]:
         if request.document is not None:
             intake.report_gaps(response.record)
     return response.reply
+
+
+def _record_paused(request: CallRequest, call: IncomingCall) -> Task[None]:
+    """Record a call of a pause, and that no hook was asked about it."""
+    try:
+        response = yield from process_request(request, call.context)
+        if not response.is_duplicate:
+            record = replace(response.record, gaps=[*response.record.gaps, pause.PAUSE_GAP])
+            _record_response(request.arguments.id, replace(response, record=record), call)
+    except GeneratorExit:
+        raise
+    except BaseException as problem:  # noqa: BLE001  the agent goes on all the same
+        _log_problem(f"{request.agent.name} {request.native}: not recorded", problem)
 
 
 def _await_claimant(request: CallRequest, call: IncomingCall) -> Task[Reply]:

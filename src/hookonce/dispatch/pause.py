@@ -1,4 +1,4 @@
-"""Pause (kill switch): for a while no hook runs, and every agent gets its silence.
+"""Pause (kill switch): for a while no hook runs, and every agent gets its silence; what they do is recorded.
 
 It is one small file with a time in it, so that it works whatever else is broken.
 """
@@ -10,9 +10,12 @@ from time import time
 from hookonce.base import paths, times
 from hookonce.base.files import remove_file, replace_file
 from hookonce.errors import UsageError
+from hookonce.model import Gap
 
 _UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600}
 _MAX_PAUSE_S = 24 * 3600
+# Of a call that was recorded during a pause; an event of a tool that comes again later is asked then.
+PAUSE_GAP = Gap(where="$", capability="respond", strategy="fail mode", effect="observes", note="hooks were paused")
 
 
 def parse_duration_s(text: str) -> int:

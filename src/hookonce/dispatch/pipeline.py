@@ -47,6 +47,7 @@ from hookonce.trust import approvals
 from hookonce.vocabulary.decision_merge import merge_decisions
 
 _RECORD_WAIT_S = 0.2  # seconds
+_APPROVAL_REASON = "a person has allowed this call: hookonce allow, recorded as"
 _MAX_SELECTION_AGE_S = 0.05  # seconds for which hooks that were selected before a wait still count
 _SWEEP_EVENTS = frozenset({"session_start", "session_end"})  # moments at which nobody waits for a tool
 
@@ -378,11 +379,10 @@ def _apply_approval(request: CallRequest, decision: Decision) -> Decision:
     """Apply a person's approval to an `ask` that this agent may be unable to show, or leave a question for one."""
     if decision.outcome != "ask" or effective_point(request).ask == "native":
         return decision
-    _, effective_event, _ = apply_rewrite(
-        decision, request.event
-    )  # what would happen, and not what the agent has asked for
-    if approvals.consume_approval(effective_event):
-        return replace(decision, outcome=None, reason=None, by=None)
+    # What would happen, and not what the agent has asked for.
+    _, effective_event, _ = apply_rewrite(decision, request.event)
+    if (approval := approvals.consume_approval(effective_event)) is not None:
+        return replace(decision, outcome=None, reason=f"{_APPROVAL_REASON} {approval.event}", by="user")
     approvals.leave_question(effective_event)
     return decision
 

@@ -6,12 +6,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookonce.agents import config_of, point_of
-from hookonce.base import process_info, settings
+from hookonce.base import ids, process_info, settings
 from hookonce.base.terminal_text import escape_data
 from hookonce.dispatch import live_formats
 from hookonce.dispatch.dedup import CallDecision
 from hookonce.dispatch.run import apply_rewrite
-from hookonce.model import Decision, Event, Gap, Object, Point, Record, Reply
+from hookonce.model import Actor, Decision, Event, Gap, HookRun, Object, Point, Record, Reply
 from hookonce.vocabulary.decision_merge import MAX_CONTEXT_CHARS, weaken
 
 if TYPE_CHECKING:
@@ -85,3 +85,21 @@ def _native_reply(request: "CallRequest", decision: Decision) -> Reply:
 
 def _has_opinion(decision: Decision) -> bool:
     return replace(decision, by=None, reason=decision.reason if decision.outcome else None) != Decision()
+
+
+_ERROR_EVENT = "error_occurred"
+_CONTENT_FIELDS = ("tool", "prompt", "model", "usage", "origin", "native")
+
+
+def hook_error_records(record: Record) -> list[Record]:
+    """An `error_occurred` record for each hook of a call that failed, derived from the call's own."""
+    failures = ((index, run) for index, run in enumerate(record.runs) if run.failure is not None)
+    return [Record(event=_error_event(record.event, run, index)) for index, run in failures]
+
+
+def _error_event(event: Event, run: HookRun, index: int) -> Event:
+    """The same moment of the same session, without the call's contents."""
+    data = {"error_type": "HookError", "error": run.failure, "origin_event": event.type}
+    error_id, contents = ids.derive_id(event.id, _ERROR_EVENT, str(index)), dict.fromkeys(_CONTENT_FIELDS)
+    identity = {"id": error_id, "type": _ERROR_EVENT, "derived_from": event.id, "actor": Actor(type="system")}
+    return replace(event, **identity, **contents, data=data | {"hook": run.hook, "index": index})

@@ -61,7 +61,9 @@ def summarize_record(record: Record, *, reason: bool = True) -> str:
     result = tool.result if tool is not None else None
     result_text = "" if result is None else {True: "", False: "failed", None: "result unknown"}[result.ok]
     reason_text = decision.reason if reason and decision is not None and decision.outcome else None
-    parts = (record_subject(record), result_text, f"because {reason_text}" if reason_text else "")
+    is_approved = decision is not None and decision.outcome is None and decision.by == "user"
+    approval_text = "allowed by a person" if is_approved else ""
+    parts = (record_subject(record), result_text, approval_text, f"because {reason_text}" if reason_text else "")
     return " · ".join(part for part in parts if part)
 
 
@@ -118,8 +120,14 @@ def _own_action(data: Object) -> str:
     op, source = data.get("op"), data.get("source")
     if type(op) is not str:
         return ""
-    wordings = {"typed": "a person has typed the code", "unattended": "without a person, as the machine's owner allows"}
-    return f"{op.replace('_', ' ')}: {wordings.get(str(source), source)}"
+    wordings = {
+        "typed": "a person has typed the code",
+        "unattended": "without a person, as the machine's owner allows",
+        "person": "by a person",
+        "agent": "by an agent",
+    }
+    end = f" until {data['until']}" if type(data.get("until")) is str else ""
+    return f"{op.replace('_', ' ')}{end}: {wordings.get(str(source), source)}"
 
 
 def describe_usage(usage: Usage | None) -> str:

@@ -11,7 +11,7 @@ from msgspec.json import decode, encode
 
 from hookonce.base.runtime_dir import runtime_file, write_atomic
 from hookonce.base.sealing import seal, unseal
-from hookonce.model import Event
+from hookonce.model import Event, Tool
 from hookonce.secrets.detect import mask_secrets, truncate_text
 
 _LIFETIME_S = 600
@@ -21,12 +21,20 @@ _MAX_TEXT_CHARS = 4000  # of an action that a person is shown
 
 
 class ApprovalQuestion(Struct, frozen=True):
-    """A question that waits for an answer: the action's digest, the call, its time, and a text for people."""
+    """A question that waits for an answer: the action's digest, the call, its time, a text for people, and the tool."""
 
     action: str
     call: str
     time: float
     text: str = ""
+    tool: Tool | None = None
+
+
+class Approval(Struct, frozen=True):
+    """A person's yes to an action: when, and the record of it."""
+
+    time: float
+    event: str = ""
 
 
 def action_digest(event: Event) -> str:
@@ -43,7 +51,7 @@ def action_digest(event: Event) -> str:
 def leave_question(event: Event) -> None:
     """Write a question under a random code; the code is shown to people only."""
     code = "".join(choice(_CODE_ALPHABET) for _ in range(_CODE_LENGTH))
-    question = ApprovalQuestion(action_digest(event), event.id, time(), _question_text(event))
+    question = ApprovalQuestion(action_digest(event), event.id, time(), _question_text(event), event.tool)
     write_atomic(runtime_file("questions", code), seal(code, encode(question)))
 
 
@@ -84,22 +92,25 @@ def _question_file(code: str) -> Path:
     return runtime_file("questions", "".join(letter for letter in code.upper() if letter in _CODE_ALPHABET) or "x")
 
 
-def approve(code: str) -> bool:
-    """Approve the action of a question for one call within ten minutes; whether there was such a question."""
+def approve(code: str, event_id: str = "") -> bool:
+    """Approve the action of a question for one call within ten minutes; whether there was such a question.
+
+    `event_id` is the record of the approval.
+    """
     entry = load_question(code)
     if entry is None:
         return False
     _question_file(code).unlink(missing_ok=True)
-    write_atomic(runtime_file("approved", entry.action), encode(time()))
+    write_atomic(runtime_file("approved", entry.action), encode(Approval(time(), event_id)))
     return True
 
 
-def consume_approval(event: Event) -> bool:
+def consume_approval(event: Event) -> Approval | None:
     """Take the approval of this action, if a person gave one; it counts once, because one process removes the file."""
     path = runtime_file("approved", action_digest(event))
     try:
-        approval_time = decode(path.read_bytes(), type=float)
+        approval = decode(path.read_bytes(), type=Approval)
         path.unlink()
     except (OSError, DecodeError):
-        return False
-    return 0 <= time() - approval_time < _LIFETIME_S
+        return None
+    return approval if 0 <= time() - approval.time < _LIFETIME_S else None

@@ -13,11 +13,12 @@ from hookonce.vocabulary.tools import WRITE_TOOLS
 def build_file_events(event: Event) -> list[Event]:
     """Build one event per file that a finished tool call has written; none for a call that failed."""
     tool = event.tool
-    if event.type != "after_tool_execute" or tool is None or tool.name not in WRITE_TOOLS:
+    listed_files = event.data.get("files")
+    is_shell_patch = tool is not None and tool.name == "shell" and type(listed_files) is list
+    if event.type != "after_tool_execute" or tool is None or not (is_shell_patch or tool.name in WRITE_TOOLS):
         return []
     if tool.result is not None and tool.result.ok is False:
         return []
-    listed_files = event.data.get("files")
     files = _parse_files(listed_files) if type(listed_files) is list and listed_files else list_written_files(tool)
     return [_build_file_event(event, index, file) for index, file in enumerate(files)]
 

@@ -45,7 +45,7 @@ DATA_FIELDS = _classify(
         error_context recoverable agent_name agent_type traceparent model_call_id finish_reason requested_tool
         context_usage context_limit previous_status source_type source_id deleted_session permission client
         agent_id provider reply part_type tool_name has_images previous_session op capability by delivers
-        endpoint priority delta_bytes parent key hashes hook_depth
+        endpoint priority delta_bytes parent key hashes hook_depth until
     """,
         "path": """
         transcript_path agent_transcript_path path old_cwd new_cwd worktree_path directory workspace_roots

@@ -121,7 +121,7 @@ def test_one_yes_is_one_call_even_if_two_come_at_once(home):
         (code,) = codes()
         approvals.approve(code)
         with ThreadPoolExecutor(8) as pool:
-            assert 1 == sum(pool.map(lambda _: approvals.consume_approval(event()), range(8)))
+            assert 1 == sum(pool.map(lambda _: approvals.consume_approval(event()) is not None, range(8)))
 
 
 def test_an_action_is_known_by_all_that_matters():
@@ -221,7 +221,7 @@ def test_a_pause_lets_everything_go_on_and_ends_by_itself(home, tmp_path, capsys
     No hook is asked, and status says until when.
     """
     assert refused(codex(tmp_path))
-    assert (0, "No hook is asked for 10m; hookonce resume ends that\n", "") == hookonce(capsys, "pause", "10m")
+    assert (0, "No hook is asked for 10m; what agents do is still recorded. hookonce resume ends the pause\n", "") == hookonce(capsys, "pause", "10m")
     assert ("", "", 0) == ((reply := codex(tmp_path)).stdout, reply.stderr, reply.code)
 
     until = pause.pause_end()
@@ -233,6 +233,41 @@ def test_a_pause_lets_everything_go_on_and_ends_by_itself(home, tmp_path, capsys
     monkeypatch.setattr(pause, "time", lambda: now + 601)
     assert refused(codex(tmp_path))
     monkeypatch.undo()
+
+
+def test_what_agents_do_during_a_pause_is_recorded_with_the_pause_itself(home, tmp_path, capsys):
+    """
+    The call stands there without a decision and says why; pause and resume are records of their own.
+    """
+    assert 0 == hookonce(capsys, "pause", "10m")[0]
+    assert not refused(codex(tmp_path, "make it so"))
+    assert 0 == hookonce(capsys, "resume")[0]
+    began, call, ended = load_records()
+
+    assert ("vendor.hookonce.pause", "vendor.hookonce.resume") == (began.event.type, ended.event.type)
+    assert (None, [], "hooks were paused") == (call.decision.outcome, call.runs, call.gaps[0].note)
+    assert "make it so" == call.event.tool.input["command"]
+    lines = hookonce(capsys, "events")[1]
+    assert f"pause until {began.event.data['until']}" in " ".join(lines.split())
+    assert "resume: by a person" in " ".join(lines.split())
+
+
+def test_an_approval_says_what_was_approved_and_by_whom_and_the_call_says_so(home, tmp_path, capsys):
+    """
+    The approval names the call that asked, its action and its user; the call that it let pass names the approval.
+    """
+    assert refused(codex(tmp_path, "make it so"))
+    (code,) = codes()
+    assert 0 == hookonce(capsys, "allow", code)[0]
+    assert not refused(codex(tmp_path, "make it so"))
+    records = [one for one in load_records() if one.event.type in {"before_tool_execute", "vendor.hookonce.allow"}]
+    asked, approval, allowed = records
+
+    assert (asked.event.id, "make it so") == (approval.event.caused_by, approval.event.tool.input["command"])
+    assert ("user", True) == (approval.event.actor.type, approval.event.user is not None)
+    assert (None, "user") == (allowed.decision.outcome, allowed.decision.by)
+    assert approval.event.id in allowed.decision.reason
+    assert "allowed by a person" in " ".join(hookonce(capsys, "events")[1].split())
 
 
 def test_resume_is_for_everybody(home, tmp_path, capsys, monkeypatch):

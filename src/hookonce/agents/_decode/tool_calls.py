@@ -256,16 +256,22 @@ _FILE_HEADERS = {"*** Add File: ": "create", "*** Update File: ": "update", "***
 _MOVE_HEADER = "*** Move to: "
 
 
-def shape_patch(name: str, arguments: Object) -> tuple[str, Object]:
-    """Shape a patch call: file_write if every file is new, else file_edit; adds `files`, and `path` for one file."""
-    patch = arguments.get("patch")
+def list_patch_files(patch: str) -> list[Object]:
+    """The files of a patch, each with its operation."""
     files: list[Object] = []
-    for line in patch.splitlines() if type(patch) is str else ():
+    for line in patch.splitlines():
         if line.startswith(_MOVE_HEADER) and files:
             files[-1]["moved_to"] = line[len(_MOVE_HEADER) :].strip()
         for header, operation in _FILE_HEADERS.items():
             if line.startswith(header):
                 files.append({"path": line[len(header) :].strip(), "operation": operation})
+    return files
+
+
+def shape_patch(name: str, arguments: Object) -> tuple[str, Object]:
+    """Shape a patch call: file_write if every file is new, else file_edit; adds `files`, and `path` for one file."""
+    patch = arguments.get("patch")
+    files = list_patch_files(patch) if type(patch) is str else []
     if not files:
         return name, arguments
     patch_arguments = arguments | {"files": files}

@@ -1,5 +1,6 @@
 """Agent table, decoder and encoder of Codex CLI: Claude Code's events with turns, patches, a notify program."""
 
+import posixpath
 import re
 from typing import Any
 
@@ -9,11 +10,19 @@ from hookonce.agents._decode import tool_calls
 from hookonce.agents._decode.claude_vocabulary import DETAILS, KEYS, key_sets, mode_table, name_table, pick
 from hookonce.agents.codex.config import EVENTS, parse, render, trust_entries
 from hookonce.agents.codex.reply import read_reply, reply
+from hookonce.base.jsontext import as_dict
 from hookonce.model import Agent, CompactionRule, Config, Event, Facts, Object, Result, Tool
 from hookonce.vocabulary.tools import WRITE_TOOLS
 
 # Codex writes this above the answer of a patch. The answer of a command is its bare output: nothing is read there.
 _PATCH_EXIT_PATTERN = re.compile(r"\AExit code: (\d{1,10})\nWall time: ")
+
+# Codex itself carries out a patch that a command gives to `apply_patch`, in another folder if it goes there first.
+_SHELL_PATCH_PATTERN = re.compile(
+    r"(?:\bcd[ ]+('[^'\n]+'|\"[^\"\n]+\"|[^\s&;|]+)[ ]*&&\s*)?\b(?:apply_patch|applypatch)\b[^\n]{0,200}\n?"
+    r"(\*\*\* Begin Patch\n.*?\*\*\* End Patch)",
+    re.DOTALL,
+)
 
 # Models in the catalogue of the program, which gives each a window of its own; of others it asks a server.
 _CATALOGUE_MODELS = (
@@ -50,10 +59,16 @@ _ALLOWED_VALUES = {
 
 
 def _refine(facts: Facts, data: Object, payload: Object) -> None:
-    """The notify program gets all prompts of the turn at once."""
+    """The notify program gets all prompts of the turn at once; a patch may come through the shell."""
     messages = payload.get("input-messages")
     if type(messages) is list and messages and all(type(text) is str for text in messages):
         facts["prompt"] = "\n".join(messages)
+    command = as_dict(facts.get("input")).get("command") if facts.get("tool") == "Bash" else None
+    if type(command) is str and (match := _SHELL_PATCH_PATTERN.search(command)) is not None:
+        folder = match[1].strip("'\"") if match[1] else ""
+        files = tool_calls.list_patch_files(match[2])
+        if files:
+            data["files"] = [file | {"path": posixpath.join(folder, file["path"])} for file in files]
 
 
 def _result(facts: Facts, name: str) -> Result:

@@ -7,6 +7,7 @@ Each use is logged and recorded as an event.
 import os
 import sys
 from pathlib import Path, PurePath
+from typing import Any
 
 from hookonce import agents
 from hookonce.base import ids, settings
@@ -16,7 +17,7 @@ from hookonce.base.times import now
 from hookonce.cli.consent_table import NEEDS_PERSON
 from hookonce.configure.changes import confirmation_code
 from hookonce.errors import HookonceError
-from hookonce.model import SCHEMA, Actor, Event, Record
+from hookonce.model import SCHEMA, Actor, Event, Object, Record
 from hookonce.secrets import log
 from hookonce.sessions.stored_records import redact_record
 from hookonce.store.spool import files
@@ -29,14 +30,14 @@ class NotAPerson(HookonceError):
     """Somebody asked for what only a person at a terminal may do."""
 
 
-def require_consent(verb: str, text: str) -> None:
+def require_consent(verb: str, text: str, **fields: Any) -> None:
     """Show what will happen and require the first characters of its digest; raise NotAPerson otherwise.
 
-    The verb is one of the consent table.
+    The verb is one of the consent table; the record of it has these fields of an event.
     """
     hint = f"It {NEEDS_PERSON[verb]}. Next: run it yourself, in a terminal that no agent has opened"
     if settings.consent() == "unattended":
-        _record_consent(verb, text, "unattended")
+        _record_consent(verb, text, "unattended", **fields)
         return
     parent_agent = find_parent_agent()
     if parent_agent is not None:
@@ -51,7 +52,7 @@ def require_consent(verb: str, text: str) -> None:
         typed_code = screen.readline(64).decode(errors="replace").strip()
     if typed_code != confirmation_code(text):
         raise NotAPerson("that was not it; nothing was changed")
-    _record_consent(verb, text, "typed")
+    _record_consent(verb, text, "typed", **fields)
 
 
 def confirm(question: str) -> bool:
@@ -98,17 +99,23 @@ def _read_proc(pid: int, name: str) -> bytes:
         return b""
 
 
-def _record_consent(verb: str, text: str, method: str) -> None:
+def _record_consent(verb: str, text: str, method: str, **fields: Any) -> None:
     log.write(f"consent {method} {verb} {confirmation_code(text)}")
+    record_action(verb, method, **fields)
+
+
+def record_action(verb: str, source: str, *, data: Object | None = None, **fields: Any) -> None:
+    """Record that a command was used which changes what is in force, and how it came to that."""
     event = Event(
-        id=ids.new_id(),
+        id=fields.pop("id", None) or ids.new_id(),
         schema=SCHEMA,
         type=f"vendor.hookonce.{verb.split(maxsplit=1)[0]}",
         agent="hookonce",
         time=now(),
         time_source="received",
         actor=Actor(type="user"),
-        data={"source": method, "op": verb.replace(" ", "_")},  # a name has no blanks
+        data={"source": source, "op": verb.replace(" ", "_")} | (data or {}),  # a name has no blanks
+        **fields,
     )
     if settings.load().record:
         files.append(redact_record(Record(event=event)))

@@ -3,6 +3,7 @@
 import sys
 from argparse import ArgumentParser, Namespace
 
+from hookonce.base import ids
 from hookonce.base.terminal_text import escape_unprintable
 from hookonce.cli._ui.consent import find_parent_agent, require_consent
 from hookonce.errors import HookonceError
@@ -22,10 +23,11 @@ def run(options: Namespace) -> None:
     code = options.code or _only_code()
     if code is None:
         return
-    question = approvals.load_question(code)
+    question, event_id = approvals.load_question(code), ids.new_id()
     if question is not None:
-        require_consent("allow", f"let this happen {SCOPE}:\n{question.text}")
-    if question is None or not approvals.approve(code):
+        text = f"let this happen {SCOPE}:\n{question.text}"
+        require_consent("allow", text, id=event_id, caused_by=question.call, tool=question.tool)
+    if question is None or not approvals.approve(code, event_id):
         raise HookonceError(
             f"there is no question {code}, or it is older than ten minutes; hookonce allow in a terminal lists them"
         )

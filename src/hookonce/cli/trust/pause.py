@@ -1,7 +1,9 @@
 """hookonce pause: suspend all hooks for a while."""
 
 from argparse import ArgumentParser, Namespace
+from time import time
 
+from hookonce.base import times
 from hookonce.cli._ui.consent import require_consent
 from hookonce.dispatch.pause import parse_duration_s, pause
 
@@ -13,8 +15,9 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> None:
-    """Let every agent go on as if we were not there, for a while."""
+    """Let every agent go on without hooks, for a while; what they do is still recorded."""
     length = parse_duration_s(options.length)
-    require_consent("pause", f"ask no hook for {options.length}")
+    until = times.from_seconds(int(time()) + length)
+    require_consent("pause", f"ask no hook for {options.length}", data={"until": until})
     pause(length)
-    print(f"No hook is asked for {options.length}; hookonce resume ends that")
+    print(f"No hook is asked for {options.length}; what agents do is still recorded. hookonce resume ends the pause")

@@ -2,7 +2,8 @@
 
 from argparse import ArgumentParser, Namespace
 
-from hookonce.dispatch.pause import resume
+from hookonce.cli._ui.consent import find_parent_agent, record_action
+from hookonce.dispatch.pause import is_paused, resume
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -12,5 +13,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(_options: Namespace) -> None:
     """Ask hooks again; anybody may say that."""
+    if is_paused():
+        record_action("resume", "person" if find_parent_agent() is None else "agent")
     resume()
     print("Hooks are asked again")

@@ -46,7 +46,6 @@ _BATCH_TYPE = "application/cloudevents-batch+json"
 _BINARY_PREFIX = "ce-"
 _SEPARATORS = re.compile(r"[\s,]*")
 _BOM = b"\xef\xbb\xbf"
-_PAUSE_MESSAGE = "hookonce is paused, and nothing was recorded; hookonce resume"
 
 BodyShape = Literal["document", "lines", "array", "binary"]
 EventState = Literal["recorded", "duplicate", "conflict", "asked", "refused"]
@@ -131,9 +130,7 @@ class EventIntake:
         result = yield from self._answer_event(raw, form_name, None)
         if result.state == "refused":
             answer = result.answer if type(result.answer) is dict else {}
-            return IntakeResponse(
-                503 if result.error == _PAUSE_MESSAGE else 400, dump({"error": result.error} | answer)
-            )
+            return IntakeResponse(400, dump({"error": result.error} | answer))
         names = (f"Hookonce-State: {result.state}", *([f"Hookonce-Event: {result.event}"] if result.event else []))
         return IntakeResponse(200, dump({} if result.answer is None else result.answer), names)
 
@@ -185,8 +182,6 @@ class EventIntake:
         call_context = self._make_context(records.append)
         incoming = dispatcher.receive_call([name], raw, call_context, call_id := ids.new_id(), monotonic())
         event_id = _document_id(document)
-        if incoming.silent_agent is not None:
-            return EventResult(id=event_id, state="refused", error=_PAUSE_MESSAGE)
         if incoming.request is None or incoming.request.document is None:
             reply = dispatcher.late_reply(incoming)
             is_open = reply == fail_mode.open_reply(live_formats.load_caller(name))
@@ -194,7 +189,7 @@ class EventIntake:
             return EventResult(id=event_id, state="refused", error=str(incoming.problem), answer=answer)
         event = incoming.request.event
         if event.cwd is not None:
-            incoming = replace(incoming, context=replace(call_context, cwd=nearest_folder(event.cwd)))
+            incoming = replace(incoming, context=replace(incoming.context, cwd=nearest_folder(event.cwd)))
         reply = yield from self._run_call(incoming, call_id)
         answer = _parse_answer(reply)
         if not records:
