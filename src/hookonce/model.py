@@ -273,7 +273,7 @@ InstallMode = Literal["default", "opt-in", "never"]
 class Point(Struct, frozen=True, kw_only=True):
     """One lifecycle point of an agent: what an answer can do there, and whether we ask to be called."""
 
-    capabilities: frozenset[str] = frozenset()  # of prevent, retry, rewrite and context; none: a hook can only observe
+    capabilities: frozenset[str] = frozenset()  # prevent, retry, rewrite, context …; none: a hook can only observe
     ask: AskMode = "none"  # what an `ask` becomes
     rewrite: RewriteMode | None = None  # how new input is taken
     install: InstallMode = "default"  # whether `install` writes an entry
@@ -308,6 +308,7 @@ class Config(Struct, frozen=True, kw_only=True):
     crash: Literal["open", "closed"] = "open"  # whether a tool call goes on when its hook crashes
     on_timeout: Literal["open", "closed"] = "open"  # the same when its hook is late
     handlers: Mapping[str, Mapping[str, str]] = {}  # handler types, and the key of each field in an entry
+    exit_code_refuses: bool = True  # whether exit code 2 of a hook refuses in every version, as most agents have it
     fail_closed_key: tuple[str, Json] | None = None  # key and value with which an entry fails closed
     ambiguous: Mapping[str, list[str]] = {}  # native tools that are several canonical ones at once
     excluded_tools: frozenset[str] = frozenset()  # tools that a matcher leaves out: old names, or another system's
@@ -387,6 +388,8 @@ class Format(Struct, frozen=True, kw_only=True):
     omits: Callable[[Event], bool] | None = None  # whether an event has no documents, told before it is redacted
     read: Callable[[Object], Record] | None = None  # the record of a document; None: it is never read
     is_mine: Callable[[Object], bool]  # whether a document has this format
+    id_path: tuple[str, ...] = ()  # the keys that lead to a document's id; none: it has none of its own
+    type_key: str = ""  # the member that names the event type of a document that tools send us themselves
     # problems and warnings beyond the schema, strict or not
     check: Callable[[Object, bool], tuple[list[Problem], list[Problem]]] | None = None
     variants: Mapping[str, Callable[[Record], list[Object]]] = {}  # other ways to write it, by name

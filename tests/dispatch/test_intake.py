@@ -212,7 +212,7 @@ def test_refusals_are_prepared_for_a_client_alone(home):
     assert any(line.startswith("agent-hooks||0|") and "deny" in line for line in lines)
     assert any(line.startswith("amplifier||0|") and "deny" in line for line in lines)
     assert not any(line.startswith(("openhook|", "cloudevents|")) for line in lines)
-    assert not live_formats.TYPE_FIELDS.keys() & agents.AGENTS.keys()
+    assert not set(live_formats.LIVE_FORMATS) & agents.AGENTS.keys()
 
 
 # What cannot be read

@@ -14,7 +14,7 @@ from hookonce.agents import decode
 from hookonce.base.json_stream import TOO_DEEP, StreamLine, duplicate_paths, parse_json
 from hookonce.base.settings import AGENT_HOOKS_RULES_FILE
 from hookonce.diagnose.checks.agent_hooks_rules import find_rule_problems, find_scope_problems, looks_like_rules
-from hookonce.diagnose.checks.event_ids import ID_FIELDS, StreamIdIndex
+from hookonce.diagnose.checks.event_ids import StreamIdIndex
 from hookonce.dispatch.hook_faults.manifest_hooks import hook_faults, manifest_place
 from hookonce.dispatch.hook_faults.manifest_words import (
     closed_problems,
@@ -150,7 +150,7 @@ def _id_problems(ids: StreamIdIndex, result: DocumentResult, line: int) -> list[
     first_line = None if result.document is None else ids.find_earlier(result.kind, result.document, line)
     if first_line is None:
         return []
-    path = f"$.{'.'.join(ID_FIELDS[result.kind])}"
+    path = ".".join(("$", *formats.load(result.kind).id_path))
     return [(path, f"line {first_line} has this id already; each event has its own")]
 
 

@@ -14,8 +14,7 @@ from hookonce.errors import UnknownName
 from hookonce.model import Agent, Config, Decision, Event, Format, Object, Point, Reply
 from hookonce.vocabulary.events import EVENTS, FROM_AGENT_HOOKS, FROM_AMPLIFIER, FROM_OPENHOOK
 
-# The member of a document that names its event type.
-TYPE_FIELDS = {"openhook": "type", "agent-hooks": "event_type", "amplifier": "event", "cloudevents": "type"}
+LIVE_FORMATS = ("openhook", "agent-hooks", "amplifier", "cloudevents")
 _CHECK_DATE = "2026-11-16"
 _GATE = point("prevent allow", ask="native")
 _FEEDBACK = point("context message suppress")
@@ -24,17 +23,17 @@ _KERNEL_GATE = point("prevent rewrite context message suppress", ask="native")
 
 def is_live(name: str | None) -> bool:
     """Whether a format of that name is taken live."""
-    return name in TYPE_FIELDS
+    return name in LIVE_FORMATS
 
 
 def load_caller(name: str) -> Agent:
     """The agent of that name or alias, or the live format as one."""
-    return _load_format(name) if name in TYPE_FIELDS else agents.load(name)
+    return _load_format(name) if name in LIVE_FORMATS else agents.load(name)
 
 
 def load_live_formats() -> list[Agent]:
     """Every live format as a caller."""
-    return [_load_format(name) for name in TYPE_FIELDS]
+    return [_load_format(name) for name in LIVE_FORMATS]
 
 
 def find_format(name: str | None) -> Format | None:
@@ -44,7 +43,7 @@ def find_format(name: str | None) -> Format | None:
 
 def native_type(form: Format, document: Object) -> str:
     """The event type that a document names, in its format's words."""
-    name = document.get(TYPE_FIELDS[form.name])
+    name = document.get(form.type_key)
     return name if type(name) is str else ""
 
 

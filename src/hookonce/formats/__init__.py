@@ -4,7 +4,7 @@ from functools import cache
 from importlib import import_module
 
 from hookonce.errors import UnknownName
-from hookonce.model import Format
+from hookonce.model import Format, Json, Object
 
 FORMATS: dict[str, str] = {
     "agent-hooks": "agent_hooks.envelope",
@@ -26,3 +26,11 @@ def load(name: str) -> Format:
         raise UnknownName(f"no format is called {name!r}; known are {', '.join(FORMATS)}")
     fmt: Format = import_module(f"hookonce.formats.{module}").FORMAT
     return fmt
+
+
+def document_id(form: Format, document: Object) -> str | None:
+    """The id that a document has in its format; None where it has none."""
+    value: Json = document if form.id_path else None
+    for key in form.id_path:
+        value = value.get(key) if type(value) is dict else None
+    return value if type(value) is str else None

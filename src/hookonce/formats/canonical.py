@@ -49,4 +49,5 @@ FORMAT = Format(
     write=write,
     read=read,
     is_mine=lambda doc: type(doc.get("event")) is dict and "schema" in doc["event"],
+    id_path=("event", "id"),
 )

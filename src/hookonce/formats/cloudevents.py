@@ -177,5 +177,7 @@ FORMAT = Format(
     write=write,
     read=read,
     is_mine=lambda doc: "specversion" in doc,
+    id_path=("id",),
+    type_key="type",
     check=check,
 )

@@ -12,7 +12,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.usage = f"hookonce on AGENT [EVENT] {options}\n       hookonce on FORMAT"
     parser.epilog = (
         "examples:\n  hookonce on claude-code PreToolUse < payload.json\n  hookonce on openhook < event.json\n\n"
-        f"FORMAT is one that a tool may send itself: {', '.join(live_formats.TYPE_FIELDS)} (docs/intake.md)"
+        f"FORMAT is one that a tool may send itself: {', '.join(live_formats.LIVE_FORMATS)} (docs/intake.md)"
     )
     parser.add_argument("words", nargs=REMAINDER, metavar="AGENT [EVENT] …", help="who calls, and about what")
     parser.set_defaults(explain=parser.print_help)

@@ -75,7 +75,7 @@ def _media_types() -> dict[str, tuple[BodyShape, str | None]]:
     """How a body of a media type is read, and the format that it claims."""
     table: dict[str, tuple[BodyShape, str | None]] = {"application/json": ("document", None)}
     table |= dict.fromkeys(_LINE_TYPES, ("lines", None))
-    for form in map(formats.load, live_formats.TYPE_FIELDS):
+    for form in map(formats.load, live_formats.LIVE_FORMATS):
         table.setdefault(form.mime, ("document", form.name))
         if form.stream_mime is not None:
             table[form.stream_mime] = ("lines", form.name)
@@ -181,7 +181,7 @@ class EventIntake:
         records: list[Record] = []
         call_context = self._make_context(records.append)
         incoming = dispatcher.receive_call([name], raw, call_context, call_id := ids.new_id(), monotonic())
-        event_id = _document_id(document)
+        event_id = formats.document_id(formats.load(name), document)
         if incoming.request is None or incoming.request.document is None:
             reply = dispatcher.late_reply(incoming)
             is_open = reply == fail_mode.open_reply(live_formats.load_caller(name))
@@ -257,14 +257,9 @@ def _identify_document(raw: bytes, form_name: str | None, first_line: int) -> tu
     if identification.kind == "agent":
         raise HttpError(400, f"this is a payload of {identification.name}, which is posted to /on/AGENT/EVENT")
     if name is None or type(document) is not dict:
-        known_names = ", ".join(live_formats.TYPE_FIELDS)
+        known_names = ", ".join(live_formats.LIVE_FORMATS)
         raise HttpError(400, f"expected an event of {known_names}: {'; '.join(identification.evidence)}")
     return document, name
-
-
-def _document_id(document: Object) -> str | None:
-    event_id = document.get("event_id", document.get("id"))
-    return event_id if type(event_id) is str else None
 
 
 def _json_fault(raw: bytes, first_line: int = 1) -> str:

@@ -3,11 +3,10 @@
 import sqlite3
 from hashlib import blake2b
 
+from hookonce import formats
 from hookonce.base.jsontext import dump
-from hookonce.model import Json, Object
+from hookonce.model import Object
 
-# kind of document → the keys that lead to its id
-ID_FIELDS = {"openhook": ("id",), "agent-hooks": ("event_id",), "cloudevents": ("id",), "canonical": ("event", "id")}
 _CACHE_KIBIBYTES = 2048
 
 
@@ -20,13 +19,11 @@ class StreamIdIndex:
 
     def find_earlier(self, kind: str, document: Object, line: int) -> int | None:
         """The line of an earlier event with the same id; None for a new id, and for a document that has none."""
-        value: Json = document
-        for key in ID_FIELDS.get(kind, ("",)):
-            value = value.get(key) if type(value) is dict else None
-        if type(value) is not str or not value:
+        event_id = formats.document_id(formats.load(kind), document) if kind in formats.FORMATS else None
+        if not event_id:
             return None
         scope = document.get("source") if kind == "cloudevents" else None  # of CloudEvents each source has its own
-        digest = blake2b(dump([kind, scope, value]), digest_size=16).digest()
+        digest = blake2b(dump([kind, scope, event_id]), digest_size=16).digest()
         database = self._open()
         row = database.execute("SELECT line FROM ids WHERE digest = ?", (digest,)).fetchone()
         if row is not None:

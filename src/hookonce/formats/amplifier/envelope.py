@@ -298,6 +298,8 @@ FORMAT = Format(
     write=write,
     read=read,
     is_mine=lambda doc: len(doc.keys() & _REQUIRED_FIELDS) >= len(_REQUIRED_FIELDS) - 1,  # one may have been forgotten
+    id_path=("id",),
+    type_key="event",
     check=check,
     lacks=frozenset({"decision", "risk", "runs", "user"}),
     gaps=(

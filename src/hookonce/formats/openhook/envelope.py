@@ -264,6 +264,8 @@ FORMAT = Format(
     omits=lambda event: _document_type(event) is None,
     read=read,
     is_mine=lambda doc: "openhook" in doc,
+    id_path=("id",),
+    type_key="type",
     check=check,
     variants={"cwd": partial(write, cwd_field="cwd")},  # the first text's form
     readers={"legacy": _read_legacy},
