@@ -15,7 +15,7 @@ from hookonce.vocabulary.decision_merge import (
 )
 
 GIVEN = {"command": "git push", "timeout": 5}
-WORDS = ["prevent", "retry", "allow", "context", "stop", "message", "suppress", "output"]
+WORDS = ["prevent", "retry", "allow", "context", "stop", "message", "suppress", "hides_messages", "output"]
 STRICTNESS = [None, "allow", "ask", "deny"]
 
 
@@ -144,6 +144,25 @@ def test_what_nobody_would_hear_is_left_out_by_name():
     assert (said, []) == (everything, nothing_lost)
     assert Decision() == nothing
     assert {"context", "system_message", "output_rewrite", "suppress_output"} == {gap.capability for gap in lost}
+
+
+@pytest.mark.covers("HIF-26")
+@pytest.mark.parametrize(
+    ("decision", "is_told"),
+    [(Decision(), False), (Decision(system_message="m"), True), (Decision(outcome="deny", reason="no"), True), (Decision(proceed=False), False)],
+)
+def test_what_the_user_is_told_is_not_hidden_with_the_output(decision, is_told):
+    """
+    Where an agent hides both or neither, the wish to hide is what is lost, by name.
+    """
+    decision = replace(decision, suppress_output=True)
+
+    both, nothing_lost = weaken(decision, point("prevent stop message suppress"))
+    shown, gaps = weaken(decision, point("prevent stop message suppress hides_messages"))
+
+    assert (decision, []) == (both, nothing_lost)
+    assert replace(decision, suppress_output=None if is_told else True) == shown
+    assert [("suppress_output", "lost")] * is_told == [(gap.capability, gap.effect) for gap in gaps]
 
 
 def test_a_refusal_that_nobody_heeds_is_told_to_the_model():

@@ -140,10 +140,20 @@ def _drop_unsupported_texts(decision: Decision, point: Point, gaps: list[Gap]) -
     if decision.system_message is not None and "message" not in point.capabilities:
         gaps.append(_weaken_gap("system_message", "lost", "the user is shown nothing here"))
         decision = replace(decision, system_message=None)
-    if decision.suppress_output and "suppress" not in point.capabilities:
-        gaps.append(_weaken_gap("suppress_output", "lost", "output is shown here all the same"))
+    if decision.suppress_output and (obstacle := _suppress_obstacle(decision, point)) is not None:
+        gaps.append(_weaken_gap("suppress_output", "lost", obstacle))
         decision = replace(decision, suppress_output=None)
     return decision
+
+
+def _suppress_obstacle(decision: Decision, point: Point) -> str | None:
+    """Why output cannot be hidden; None where it can. Some agents hide what the user is told along with it."""
+    if "suppress" not in point.capabilities:
+        return "output is shown here all the same"
+    is_user_told = decision.outcome is not None or decision.system_message is not None
+    if is_user_told and "hides_messages" in point.capabilities:
+        return "output is shown here all the same, because what the user is told would be hidden with it"
+    return None
 
 
 def _truncate_context(decision: Decision, max_chars: int, gaps: list[Gap]) -> Decision:

@@ -25,7 +25,7 @@ _SCHEMAS = {
     "BeforeToolSelection": _NO_STOP_SCHEMA._replace(input=(hook_output.HOOK_OUTPUT_KEY, "toolConfig")),
     "SessionStart": _NO_STOP_SCHEMA._replace(context=hook_output.CONTEXT_PATH),
 }
-_MESSAGE_KEY, _SUPPRESS_KEY = "systemMessage", "suppressOutput"
+_MESSAGE_KEY = "systemMessage"
 
 
 def reply(native: str, decision: Decision, native_input: Object | None) -> Reply:
@@ -36,8 +36,6 @@ def reply(native: str, decision: Decision, native_input: Object | None) -> Reply
     fields = build_fields(_SCHEMAS.get(native, _NO_STOP_SCHEMA), native, decision, native_input)
     if "decision" in fields:
         fields[_MESSAGE_KEY] = "\n".join(text for text in (fields["reason"], decision.system_message) if text)
-    if _MESSAGE_KEY in fields:  # what it hides are messages, and this one is for the user
-        fields.pop(_SUPPRESS_KEY, None)
     return json_reply(fields)
 
 
