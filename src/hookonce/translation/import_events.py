@@ -19,25 +19,27 @@ from hookonce.store.entry import StoreEntry, build_entry
 from hookonce.store.integrity import keys
 from hookonce.store.integrity.signature import signer_title, verify_document
 from hookonce.store.privacy.redact import LEVELS, Level, redact
-from hookonce.store.writer import Writer
+from hookonce.store.writer import Writer, read_chain_head
 from hookonce.translation.pipeline import LineFault, Translation, TranslationPlan
 from hookonce.vocabulary.events import IMPORT_ORIGIN
 
 _BATCH_EVENTS = 500
 _EXPORT_KEYS = ("seq", "hash")  # what an export says of a row beside its record
 _SIGNED_PREFIX = "signed by "
+_SELECT_EXISTING = "SELECT id FROM events WHERE seq <= ? AND id IN (SELECT value FROM json_each(?))"
 
 
 class ImportProgress(Struct, frozen=True, kw_only=True):
     """Progress: lines that were read, events that are new or were there before, and lines that are no event.
 
-    `repeat_lines` say what the line of another event says too, as formats with several documents for one event have
+    `repeat_events` have the id of an earlier event of these lines, which is the one that is kept; `repeat_lines` say what the line of another event says too, as formats with several documents for one event have
     them; `faults` are lines that could not be read.
     """
 
     line_count: int = 0
     new: int = 0
     existing: int = 0
+    repeat_events: int = 0
     repeat_lines: int = 0
     faults: list[LineFault] = []
     signed_by: dict[str, int] = {}  # lines with a valid signature, by who has signed them
@@ -54,6 +56,7 @@ def import_events(
     translation = Translation(plan)
     progress, batch, faults = ImportProgress(), list[StoreEntry](), list[LineFault]()
     signers, broken_count = Counter[str](), 0
+    last_seq = read_chain_head(writer.connection).seq
     for number, line in enumerate(lines, 1):
         is_repeat = False
         try:
@@ -70,14 +73,23 @@ def import_events(
         progress = replace(progress, line_count=number, repeat_lines=repeat_lines, faults=faults)
         progress = replace(progress, signed_by=dict(signers), broken_count=broken_count)
         if len(batch) >= _BATCH_EVENTS or len(faults) >= _BATCH_EVENTS:
-            yield (progress := _store_batch(writer, batch, progress))
+            yield (progress := _store_batch(writer, batch, progress, last_seq))
             batch, faults = [], []
-    yield _store_batch(writer, batch, replace(progress, faults=faults))
+    yield _store_batch(writer, batch, replace(progress, faults=faults), last_seq)
 
 
-def _store_batch(writer: Writer, batch: list[StoreEntry], progress: ImportProgress) -> ImportProgress:
-    new = writer.append(batch)
-    return replace(progress, new=progress.new + new, existing=progress.existing + len(batch) - new)
+def _store_batch(writer: Writer, batch: list[StoreEntry], progress: ImportProgress, last_seq: int) -> ImportProgress:
+    """Store a batch; what is there already, though not up to `last_seq`, came with earlier lines."""
+    event_ids = [entry.record.event.id for entry in batch]
+    rows = writer.connection.execute(_SELECT_EXISTING, (last_seq, dump(event_ids).decode()))
+    existing_ids = {event_id for (event_id,) in rows}
+    new, existing = writer.append(batch), sum(event_id in existing_ids for event_id in event_ids)
+    return replace(
+        progress,
+        new=progress.new + new,
+        existing=progress.existing + existing,
+        repeat_events=progress.repeat_events + len(batch) - new - existing,
+    )
 
 
 class BrokenSignature(HookonceError):

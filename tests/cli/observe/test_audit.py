@@ -14,6 +14,7 @@ from hookonce.store.entry import build_entry
 from hookonce.store.integrity import chain, keys
 from hookonce.store.spool import files
 from hookonce.store.writer import Writer
+from hookonce.translation import import_events
 from hookonce.translation.pipeline import translate
 from tests.cli.command import PAYLOAD
 from tests.cli.setup.test_install import at_a_terminal
@@ -153,6 +154,22 @@ def test_lines_of_one_event_are_told_from_events_that_were_there(home, tmp_path,
         assert 0 == events("import", file)
         kept = "0 events" if notes else "2 events"
         assert f"{kept} kept, of 4 lines; 2 lines folded into the events that they belong to{notes}\n" == capsys.readouterr().out
+
+
+def test_an_id_that_repeats_in_a_file_was_not_there_before(home, tmp_path, capsys, monkeypatch):
+    """In one batch as in several, and told from what the record has had."""
+    document = {"openhook": "0.1", "source": "cursor", "type": "session.end", "time": "2026-02-23T10:15:30Z", "session_id": "s"}
+    lines = [json.dumps(document | {"id": name}) + "\n" for name in "abacab"]
+    old, file = put(tmp_path / "old.jsonl", lines[1]), put(tmp_path / "new.jsonl", "".join(lines))
+    for size in (500, 1):
+        monkeypatch.setattr(import_events, "_BATCH_EVENTS", size)
+        (tmp_path / str(size)).mkdir()
+        monkeypatch.setenv("HOME", str(tmp_path / str(size)))
+        assert 0 == events("import", old)
+        assert "1 event kept, of 1 line\n" == capsys.readouterr().out
+        assert 0 == events("import", file)
+        notes = "2 events there before; 2 events left out, whose id repeats in the file"
+        assert f"2 events kept, of 6 lines; {notes}\n" == capsys.readouterr().out
 
 
 def test_what_was_exported_is_imported_once(ten, tmp_path, home, monkeypatch, capsysbinary):

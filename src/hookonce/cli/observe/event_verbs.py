@@ -142,7 +142,9 @@ def run_import(options: Namespace) -> int:
     if unread_files < len(names):
         repeat_note = f"{pluralize(total.repeat_lines, 'line')} folded into the events that they belong to"
         existing_note = f"{pluralize(total.existing, 'event')} there before"
+        repeat_id_note = f"{pluralize(total.repeat_events, 'event')} left out, whose id repeats in the file"
         notes = [repeat_note] * bool(total.repeat_lines) + [existing_note] * bool(total.existing)
+        notes += [repeat_id_note] * bool(total.repeat_events)
         print("; ".join([f"{pluralize(total.new, 'event')} kept, of {pluralize(total.line_count, 'line')}", *notes]))
         for signer, count in signers.items():
             print(f"{pluralize(count, 'line')} signed by {signer}")
@@ -157,7 +159,7 @@ def run_import(options: Namespace) -> int:
 
 
 def _add_progress(one: ImportProgress, other: ImportProgress) -> ImportProgress:
-    counts = ("line_count", "new", "existing", "repeat_lines", "broken_count")
+    counts = ("line_count", "new", "existing", "repeat_events", "repeat_lines", "broken_count")
     return ImportProgress(**{name: getattr(one, name) + getattr(other, name) for name in counts})
 
 
