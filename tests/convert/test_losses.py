@@ -235,6 +235,24 @@ def test_nothing_is_lost_at_home(name):
     assert (native(name), []) == (made.document, made.gaps)
 
 
+@pytest.mark.covers("HIF-100")
+@pytest.mark.parametrize("matcher", ["shell", "file_write", ["shell", "file_read"], None])
+@pytest.mark.parametrize("name", [name for name in agents.AGENTS if agents.load(name).config.language != "code"])
+def test_a_gap_of_blocking_names_the_events_of_the_file(name, matcher):
+    """
+    A hook that only looks on is told where the agent would let it refuse: where its entry stands, and nowhere else.
+    """
+    agent, handler = agents.load(name), {"type": "command", "command": "./look"}
+    hook = {"event": "before_tool_execute", "handler": handler} | ({} if matcher is None else {"matcher": matcher})
+
+    made = convert({"spec": "hooks/1.0", "hooks": [hook]}, None, agent)
+
+    (gap,) = [gap for gap in made.gaps if gap.capability == "blocking"]
+    names = gap.note.partition("lets any hook on ")[2].partition(" refuse;")[0].split(", ")
+    text = json.dumps(made.document)
+    assert set(names) == {native for native in agent.config.points if f'"{native}"' in text}
+
+
 def test_windsurf_keeps_its_powershell():
     """
     A command for one system stays where its agent reads it.

@@ -9,6 +9,7 @@ from hookonce import agents
 from hookonce.convert.conversion import WrapperOptions, convert
 from hookonce.convert.rewrites import rewrite_events
 from hookonce.manifest.degrade import REWRITABLE_EVENTS
+from hookonce.model import Reply
 
 ADAPT = WrapperOptions("/home/me/.local/share/hookonce/bin/hookonce-on")
 ABLE = [name for name in agents.AGENTS if agents.load(name).config is not None]
@@ -39,9 +40,16 @@ def commands(agent, made):
     return [hook.handler.command for hook in agent.config.parse(agent, made.document)[0]]
 
 
+def run(command):
+    """How a hook's command ends."""
+    done = subprocess.run(["sh", "-c", command], capture_output=True, check=False, cwd="/", text=True)
+    return Reply(code=done.returncode, stdout=done.stdout, stderr=done.stderr)
+
+
 def refuses(command):
-    """Whether a command refuses whatever it is asked."""
-    return 2 == subprocess.run(["sh", "-c", command], capture_output=True, check=False, cwd="/").returncode
+    """Whether a command refuses whatever it is asked, in one of the ways that agents read."""
+    reply = run(command)
+    return 2 == reply.code or (reply.code == 0 and "deny" == json.loads(reply.stdout).get("decision"))
 
 
 def test_some_agents_take_no_new_input():
@@ -65,17 +73,14 @@ def test_to_say_what_to_do_without_is_enough(name, adapt):
     made = convert(document(degradation={"input_rewrite": "block"}), None, agent, adapt=adapt)
     listed = convert(document(capabilities=["input_rewrite"]), None, agent, adapt=adapt)
 
-    power = next(
-        (gap.effect for gap in made.gaps if gap.capability == "blocking"), "prevents"
-    )  # where exit codes are not heard
-    assert [("block", power)] == [(gap.strategy, gap.effect) for gap in made.gaps if gap.capability == "input_rewrite"]
+    assert [("block", "prevents")] == [(gap.strategy, gap.effect) for gap in made.gaps if gap.capability == "input_rewrite"]
     assert all(map(refuses, commands(agent, made)))
     assert convert(document(), None, agent, adapt=adapt).gaps == listed.gaps
 
 
 @pytest.mark.covers("HIF-72", "HIF-103", "HIF-60")
 @pytest.mark.parametrize("words", SCRIPTS)
-@pytest.mark.parametrize("name", ["kiro", "windsurf"])
+@pytest.mark.parametrize("name", ["kiro", "windsurf", "antigravity"])
 def test_a_script_that_rewrites_is_guarded(name, words, tmp_path):
     """
     By the words in it, wherever its author comes from; one that only judges runs as it is, and the author may say warn.
@@ -97,6 +102,25 @@ def test_a_script_that_rewrites_is_guarded(name, words, tmp_path):
     ]
     assert ["input_rewrite"] == [gap.capability for gap in wrapped.gaps if gap.strategy == "block"]
     assert (["./rw"], True) == (commands(agent, wrapped), ADAPT.client in json.dumps(wrapped.document))
+
+
+@pytest.mark.covers("HIF-72")
+@pytest.mark.parametrize("event", sorted(REWRITABLE_EVENTS))
+@pytest.mark.parametrize("name", [name for name in ABLE if agents.load(name).config.language != "code"])
+def test_a_guard_is_heard_by_its_agent(name, event):
+    """
+    By its exit code, or where that refuses nothing, or not in every version, by the answer that the agent reads.
+    """
+    agent = agents.load(name)
+    native = agents.config_event_of(agent, event)
+    guarded = {"degradation": {"llm_evaluated": "block"}, "handler": {"type": "prompt", "prompt": "is it right?"}, "name": "it's \"me\""}
+
+    made = convert(document(event, **guarded), None, agent)
+
+    for command in filter(None, commands(agent, made)) if native and "prevent" in agents.point_of(agent, native).capabilities else []:
+        reply = run(command)
+        assert "deny" == agent.read_reply(native, reply).outcome
+        assert agent.config.exit_code_refuses or (0, "deny") == (reply.code, json.loads(reply.stdout)["decision"])
 
 
 @pytest.mark.parametrize(

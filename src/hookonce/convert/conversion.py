@@ -13,7 +13,7 @@ from hookonce.agents import canonicalize_matcher, config_of, placement_of
 from hookonce.base import invocation
 from hookonce.base.invocation import CANONICAL_DIALECT, Invocation
 from hookonce.convert import losses
-from hookonce.convert.rewrites import declare_rewrites, rewrite_events
+from hookonce.convert.rewrites import declare_rewrites, rewrite_events, word_guards
 from hookonce.convert.spec_version import to_spec
 from hookonce.errors import HookonceError, PayloadError
 from hookonce.manifest.degrade import DegradedManifest, degrade, without_degradation
@@ -186,7 +186,7 @@ def _degrade_for(
     """The manifest as the target can hold it, and gaps of rewrites that our wrapper refuses."""
     hooks, gaps = declare_rewrites(manifest.hooks, target, folders, wraps=wraps)
     capabilities = config_of(target).capabilities
-    return degrade(replace(manifest, hooks=hooks), capabilities, rewrite_events(target)), gaps
+    return word_guards(target, degrade(replace(manifest, hooks=hooks), capabilities, rewrite_events(target))), gaps
 
 
 def _canonical_hook(source: Agent, hook: Hook, target: Agent | None) -> Hook:

@@ -32,8 +32,9 @@ _SELECT_EXISTING = "SELECT id FROM events WHERE seq <= ? AND id IN (SELECT value
 class ImportProgress(Struct, frozen=True, kw_only=True):
     """Progress: lines that were read, events that are new or were there before, and lines that are no event.
 
-    `repeat_events` have the id of an earlier event of these lines, which is the one that is kept; `repeat_lines` say what the line of another event says too, as formats with several documents for one event have
-    them; `faults` are lines that could not be read.
+    `repeat_events` have the id of an earlier event of these lines, which is the one that is kept; `repeat_lines` say
+    what the line of another event says too, as formats with several documents for one event have them; `faults` are
+    lines that could not be read.
     """
 
     line_count: int = 0

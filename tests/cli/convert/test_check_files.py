@@ -16,6 +16,7 @@ AGENT_HOOKS = {
     "timestamp": "2026-01-01T00:00:00Z", "session_id": "s", "source": {"tool": "codex"}, "data": {},
 }  # fmt: skip
 CLOUD = {"specversion": "1.0", "id": "e1", "source": "a", "type": "t"}
+KERNEL = {"id": "k1", "ts": 1.5, "event": "context:get", "component": "kernel", "data": {}}
 
 
 def found(file, *words):
@@ -110,6 +111,7 @@ def test_a_policy_is_checked_as_a_file(tmp_path, document, problems, warnings):
         ("$.id", EVENT, EVENT | {"id": "e2"}),
         ("$.event_id", AGENT_HOOKS, AGENT_HOOKS | {"event_id": "0190a6c2-1111-7000-8000-000000000002"}),
         ("$.id", CLOUD, CLOUD | {"source": "b"}),
+        ("$.id", KERNEL, KERNEL | {"id": "k2"}),
     ],
 )
 def test_an_id_is_one_event_s(path, one, other):

@@ -20,24 +20,30 @@ def resolve_event(agent: Agent, index: int, hook: Hook) -> tuple[str | None, lis
     is_own_kind = hook.handler.type not in get_args(HandlerType) and own_keys(agent, hook)
     if hook.handler.type not in config_of(agent).handlers and not is_own_kind:
         return None, [handler_gap(agent, index, hook)]
-    point = point_of(agent, native)
     whole = native.partition(" with ")[0]  # an event may be a case of another, which is called in its place
     is_case = whole != native and whole in config_events(agent)
+    point = point_of(agent, native)
     if point.install == "never" and own_event(agent, hook) is None and not is_case:
         return None, [lost_gap(index, hook, "event", f"{native} of {agent.title} {point.why}")]
+    return native, blocking_gaps(agent, index, hook, native)
+
+
+def blocking_gaps(agent: Agent, index: int, hook: Hook, *natives: str) -> list[Gap]:
+    """The gap of a hook's blocking power at its native events, which are alike in that; none if there is none."""
+    point, names = point_of(agent, natives[0]), ", ".join(natives)
     can_block = bool(point.capabilities & {"prevent", "retry"})
     if hook.blocking == (can_block and not hook.handler.background):
-        return native, []
+        return []
     if hook.blocking and can_block:
         effect, why = "observes", "it runs in the background, where nobody waits for its refusal"
     elif hook.blocking:
-        why = f"{native} of {agent.title} can only be observed; nothing is prevented there"
+        why = f"{names} of {agent.title} can only be observed; nothing is prevented there"
         effect = effect_of(hook, point)
     else:
-        why = f"{agent.title} lets any hook on {native} refuse; the manifest says that this one only looks on"
+        why = f"{agent.title} lets any hook on {names} refuse; the manifest says that this one only looks on"
         effect = "prevents"
     note = f"{hook_label(index, hook)}: {why}"
-    return native, [Gap(where=f"$.hooks[{index}]", capability="blocking", strategy="warn", effect=effect, note=note)]
+    return [Gap(where=f"$.hooks[{index}]", capability="blocking", strategy="warn", effect=effect, note=note)]
 
 
 def iterate_hooks(

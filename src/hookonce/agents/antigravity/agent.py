@@ -165,6 +165,7 @@ AGENT = Agent(
         },
         programs=("agy", "antigravity"),
         capabilities=frozenset({"structured_output"}),
+        exit_code_refuses=False,
         matching="pattern",
         timeout=30,
         longest=MAX_TIMEOUT_S,

@@ -18,7 +18,7 @@ from hookonce.agents._config.entry import (
     unwrap_command,
     write_entry,
 )
-from hookonce.agents._config.events import resolve_event
+from hookonce.agents._config.events import blocking_gaps, resolve_event
 from hookonce.agents._config.gaps import (
     handler_gap,
     lost_gap,
@@ -179,7 +179,7 @@ def _resolve_events(agent: Agent, index: int, hook: Hook, gaps: list[Gap]) -> li
         return []
     if (why := explain_loss(hook.matcher)) is not None:
         gaps.append(warning_gap(agent, index, hook, "matcher", why))
-    gaps += event_gaps
+    gaps += blocking_gaps(agent, index, hook, *natives)
     return natives
 
 
