@@ -14,6 +14,7 @@ from typing import Protocol
 from hookonce.base.runtime_dir import NoRuntimeDirError, runtime_file, runtime_path, write_new
 
 DEPTH_VARIABLE, PARENT_VARIABLE, HOOK_DIR_VARIABLE = "HOOKONCE_DEPTH", "HOOKONCE_PARENT", "HOOKONCE_HOOK_DIR"
+PYTHON_VARIABLE = "HOOKONCE_PYTHON"  # for modules: the interpreter that has hookonce, which python3 need not have
 MAX_DEPTH = 3
 _MAX_CLIENT_AGE_S = 20.0  # seconds
 _TOKEN_LIFETIME_S = 600.0  # seconds

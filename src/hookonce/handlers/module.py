@@ -1,6 +1,7 @@
 """Module handler: calls `on_event` of a module on stdio; its answer counts as a hook's answer."""
 
 import os
+import sys
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
@@ -11,6 +12,7 @@ from msgspec.structs import replace
 
 from hookonce.base.event_loop import READ, WRITE, EventLoop, Timer
 from hookonce.base.jsontext import dump
+from hookonce.base.process_info import PYTHON_VARIABLE
 from hookonce.base.spawn import close_fds, open_pipes, spawn
 from hookonce.handlers.environment import installed_environment
 from hookonce.handlers.operation import FailedStart, OperationHandle, OperationResult, ResultCallback
@@ -66,7 +68,8 @@ class ModuleChannel:
         self._on_end: Callable[[], object] = bool
         child_fds, (self._stdin_fd, self._stdout_fd, self._stderr_fd) = open_pipes()
         command, folder = descriptor.transport.command, descriptor.folder
-        env = {"LANG": os.environ.get("LANG", "C.UTF-8")} | installed_environment()
+        own_variables = {"LANG": os.environ.get("LANG", "C.UTF-8"), PYTHON_VARIABLE: sys.executable}
+        env = own_variables | installed_environment()
         self._watchdog: Watchdog | None
         try:
             start = forked_watchdog(lambda _: spawn(command, child_fds, cwd=folder, env=env), child_fds)

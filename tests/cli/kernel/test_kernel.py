@@ -1,13 +1,11 @@
 """hookonce kernel run: a script drives the kernel, and says what it came to."""
 
 import json
-import os
-import sys
-from pathlib import Path
 
 import pytest
 
 from tests.cli.command import run
+from tests.cli.module.test_module import path_without_hookonce
 from tests.shared import ROOT
 
 EXAMPLE = ROOT / "examples" / "kernel" / "words.jsonl"
@@ -15,8 +13,7 @@ START = {"op": "session:start", "args": {"plan": {"goal": "try"}}, "as": "s"}
 
 
 def kernel(home, *words, **more):
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    return run("kernel", "run", *words, HOME=str(home), PATH=path, **more)
+    return run("kernel", "run", *words, HOME=str(home), PATH=path_without_hookonce(home), **more)
 
 
 @pytest.mark.covers("AMP-21", "AMP-27")
@@ -38,7 +35,7 @@ def test_a_file_with_problems_is_not_begun(tmp_path):
     script.write_text("\n".join(json.dumps(one) for one in (START, {"op": "mout"}, {"op": "context:get"})))
     ran = kernel(tmp_path, script)
     assert (1, "") == (ran.code, ran.out)
-    assert f"{script}:2: there is no mout" in ran.err
+    assert f"{script}:2: there is no operation mout" in ran.err
     assert f"{script}:3: context:get needs a session_id" in ran.err
     assert "2 problems; nothing was run" in ran.err
 
@@ -52,7 +49,7 @@ def test_standard_input_is_run_line_by_line_and_the_first_failure_ends_it(tmp_pa
     going = kernel(tmp_path, "-", "--keep-going", given=given + b'{"op": "mout"}\n')
     assert (1, 3) == (going.code, len(going.documents()))
     assert "2 steps failed" in going.err
-    assert "line 4: there is no mout" in going.err
+    assert "line 4: there is no operation mout" in going.err
 
 
 def test_without_a_script_nothing_is_run(tmp_path):

@@ -69,14 +69,23 @@ def test_check_keeps_what_was_said_in_files_and_names_them(home):
 EXAMPLES = [("python", "stdio"), ("python", "http"), ("shell", "stdio"), ("node", "http"), ("shell", "http"), ("node", "stdio")]
 
 
+def path_without_hookonce(home):
+    """A search path on which no Python has hookonce, as where its environment is not activated."""
+    (home / "bin").mkdir(exist_ok=True)
+    program = home / "bin/python3"
+    program.write_text("#!/bin/sh\necho \"ModuleNotFoundError: No module named 'hookonce'\" >&2; exit 1\n")
+    program.chmod(0o755)
+    return f"{home}/bin{os.pathsep}{os.environ['PATH']}"
+
+
 @pytest.mark.covers("AMP-5", "AMP-12")
 @pytest.mark.parametrize(("name", "transport"), EXAMPLES if EXHAUSTIVE else EXAMPLES[:4])
 def test_our_examples_pass_over_both_transports(home, name, transport):
     if name == "node" and shutil.which("node") is None:
         pytest.skip("there is no Node.js here")
     folder = ROOT / "examples" / "modules" / name
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    ran = module(home, "check", folder / "module.json", "--transport", transport, "--json", PATH=path)
+    words = ("check", folder / "module.json", "--transport", transport, "--json")
+    ran = module(home, *words, PATH=path_without_hookonce(home))
     (report,) = ran.documents()
     assert (0, transport) == (ran.code, report["transport"]), report
     assert {"passed", "skipped"} >= {one["state"] for one in report["cases"]}

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from math import ceil
@@ -10,6 +11,7 @@ from subprocess import DEVNULL, Popen
 from threading import Thread
 from time import monotonic, sleep
 
+from hookonce.base.process_info import PYTHON_VARIABLE
 from hookonce.base.spawn import close_fds, open_pipes, spawn
 
 _CHUNK_BYTES = 1 << 16
@@ -57,10 +59,11 @@ class ModuleProcess:
         on_stderr: Callable[[bytes], object] = bytes,
     ) -> None:
         """Start it; `on_stderr` gets what it writes to stderr. An OSError where it cannot be started."""
+        environment = {**(os.environ if env is None else env), PYTHON_VARIABLE: sys.executable}
         child_fds, (self._stdin_fd, self._stdout_fd, stderr_fd) = open_pipes()
         self._parent_guard = ParentGuard()
         try:
-            self._popen = spawn(command, child_fds, cwd=cwd, env=env)
+            self._popen = spawn(command, child_fds, cwd=cwd, env=environment)
         except (OSError, ValueError) as problem:  # ValueError: a word with NUL in it
             close_fds(self._stdin_fd, self._stdout_fd, stderr_fd)
             self._parent_guard.release()
