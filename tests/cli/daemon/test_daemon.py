@@ -1,5 +1,6 @@
 """hookonce daemon."""
 
+import json
 import os
 import re
 from argparse import Namespace
@@ -8,6 +9,7 @@ from time import sleep
 import pytest
 
 from hookonce.__main__ import main
+from hookonce.base import paths
 from hookonce.cli.daemon import daemon
 from hookonce.client import daemon_endpoints
 from hookonce.client.installation import install_client
@@ -31,12 +33,24 @@ def test_it_is_started_once_and_told_about(home):
     again = run("daemon", "start", HOME=home)
     known = run("daemon", "status", "--json", HOME=home).documents()[0]
 
-    assert (0, "daemon: none runs; the next call of an agent starts it\n") == (none.code, none.out)
+    assert (0, "daemon: none runs, and no agent calls hookonce, which would start it. Next: hookonce install\n") == (none.code, none.out)
     assert first["running"]
     assert first["pid"] == known["pid"]
     assert re.fullmatch(rf"daemon: process {first['pid']}, 0 calls answered, 0 under way(, \d+ MB)?\n", again.out)
     assert run("status", "--json", HOME=home).documents()[0]["daemon"]["pid"] == first["pid"]
     assert f"daemon: process {first['pid']}" in run("status", HOME=home).out
+
+
+def test_who_would_start_it_is_told_where_somebody_would(home, tmp_path):
+    """
+    An entry of an agent is enough, and the client alone is not.
+    """
+    entry = {"matcher": "*", "hooks": [{"type": "command", "command": f"{paths.client_path()} claude-code PreToolUse --via claude-code/user"}]}
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude/settings.json").write_text(json.dumps({"hooks": {"PreToolUse": [entry]}}))
+
+    assert "daemon: none runs; the next call of an agent starts it\n" == daemon.format_status(None) + "\n" == run("daemon", "status", HOME=home).out
+    assert "daemon: none runs; the next call of an agent starts it\n" in run("status", HOME=home).out
 
 
 def test_only_a_person_stops_it(home):
@@ -104,7 +118,7 @@ def test_without_a_daemon_posts_go_unanswered(home):
     daemon_endpoints.save_http_address(daemon_endpoints.HttpAddress(23456, "x"))
     assert daemon.format_status(None).endswith("go on without hooks until it runs: hookonce daemon start")
     daemon_endpoints.remove_http_address()
-    assert daemon.format_status(None).endswith("the next call of an agent starts it")
+    assert daemon.format_status(None).endswith("Next: hookonce install")
 
 
 @pytest.mark.parametrize("ending", [KeyboardInterrupt, HookonceError("nobody answers")])

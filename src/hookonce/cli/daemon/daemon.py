@@ -4,6 +4,7 @@ from argparse import ArgumentParser, Namespace
 
 from msgspec.structs import replace
 
+from hookonce.base import paths
 from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.consent import require_consent
 from hookonce.cli._ui.messages import pluralize, print_result
@@ -11,7 +12,9 @@ from hookonce.client import daemon_endpoints
 from hookonce.client.installation import install_client
 from hookonce.configure import http_policy
 from hookonce.configure.http_probe import EVENTS_TARGET, await_answer
+from hookonce.configure.locations import current_roots
 from hookonce.daemon import control
+from hookonce.diagnose.self_check import calling_agents
 from hookonce.errors import HookonceError, UsageError
 from hookonce.model import Object
 
@@ -98,7 +101,10 @@ def _stop_consequence(status: Object) -> str:
 def format_status(status: Object | None) -> str:
     """What there is to know of the daemon, in a line."""
     if status is None:
+        has_callers = calling_agents(current_roots(), str(paths.client_path()))
         text = "daemon: none runs; the next call of an agent starts it"
+        if not has_callers:
+            text = "daemon: none runs, and no agent calls hookonce, which would start it. Next: hookonce install"
         http_note = "; agents that post their events go on without hooks until it runs: hookonce daemon start"
         return text + (http_note if daemon_endpoints.load_http_address() is not None else "")
     memory = f", {status['memory_kb'] / _KB_PER_MB:.0f} MB" if status.get("memory_kb") else ""
