@@ -68,14 +68,15 @@ def test_every_call_of_the_kernel_can_be_made_by_a_script():
 )
 def test_a_call_has_one_name_and_who_writes_another_is_told_it(word, name):
     ((number, message),) = parsed(START | {"op": word})
-    assert (1, f"there is no {word}; did you mean {name}?") == (number, message)
+    assert (1, f"there is no operation {word}; did you mean {name}? Operations: {', '.join(SCRIPT_OPS)}") == (number, message)
 
 
 PROBLEMS = {
     "no JSON": (b"{nope\n", "invalid JSON"),
     "a list": ([1], "a step is an object"),
     "no op": ({"args": {}}, "op is required"),
-    "another op": ({"op": "session:strat"}, "there is no session:strat; did you mean session:start?"),
+    "another op": ({"op": "session:strat"}, "there is no operation session:strat; did you mean session:start? Operations: "),
+    "an op of nobody's": ({"op": "nope"}, f"there is no operation nope. Operations: {', '.join(SCRIPT_OPS)}"),
     "another field": ({"op": "emit", "arg": {}}, "a step has no field arg; did you mean args?"),
     "args": ({"op": "emit", "args": 5}, "args is an object"),
     "a missing argument": ({"op": "mount:add", "args": {"path": "/mnt/tools"}}, "mount:add needs descriptor in args"),

@@ -183,8 +183,9 @@ def _parse_step(line: StreamLine, folder: Path) -> ScriptStep:
     word, args = document.get("op"), document.get("args", {})
     if type(word) is not str or word not in _OPS:
         right_word = _OP_BY_OTHER_NAME.get(str(word), str(word))
-        hint = suggest_name(right_word, SCRIPT_OPS) or f"; there are {', '.join(SCRIPT_OPS)}"
-        raise ScriptError("op is required: the call to make" + hint if word is None else f"there is no {word}{hint}")
+        hint = suggest_name(right_word, SCRIPT_OPS) or "."
+        sentence = "op is required." if word is None else f"there is no operation {word}{hint}"
+        raise ScriptError(f"{sentence} Operations: {', '.join(SCRIPT_OPS)}")
     if type(args) is not dict:
         raise ScriptError("args is an object")
     _check_arguments(word, args)
