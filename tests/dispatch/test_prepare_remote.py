@@ -19,6 +19,7 @@ from tests.dispatch.pipeline_cases import PLAIN, ask, asked
 from tests.handlers.processes import eventually
 from tests.handlers.servers import DENY, WAYS, answer, model, server
 from tests.manifest.projects import house, put
+from tests.shared import ROOT
 
 CLAUDE = {"session_id": "s", "transcript_path": "/h/.claude/x", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "git push"}, "tool_use_id": "t1"}
 NO = '{"ok": false, "reason": "not on a Friday"}'
@@ -189,6 +190,27 @@ def test_a_model_behind_a_command_judges_an_event(configured, tmp_path, kind):
 
     assert ("deny", "not on a Friday", "small") == (heard.outcome, heard.reason, record.runs[0].model)
     assert "Refuse pushes on Fridays." in (tmp_path / "asked").read_text()
+
+
+@pytest.mark.parametrize("dialect", [None, "cursor", "openhook"])
+@pytest.mark.parametrize("kind", ["prompt", "agent"])
+def test_a_model_is_not_told_who_somebody_is(configured, monkeypatch, tmp_path, kind, dialect):
+    """
+    Neither by the question, in whatever dialect the hook is, nor by variables of the call; its key stays.
+    """
+    configured(f"command = 'cat > {tmp_path}/asked; env > {tmp_path}/env; echo {{}}'\nkey_env = \"MODEL_EMAIL\"")
+    variables = {"CURSOR_USER_EMAIL": "dev@example.com", "USER_PROMPT": "secretly", "CLAUDE_TOOL_INPUT": "{}", "TEAM": "x", "MODEL_EMAIL": "k-1"}
+    monkeypatch.setattr("tests.dispatch.pipeline_cases.PLAIN", PLAIN | variables)
+    payload = json.loads((ROOT / "tests/golden/cursor/beforeShellExecution.json").read_text())["payload"]
+    ask(asked("cursor", "beforeShellExecution", payload), [hook(type=kind, prompt="is this safe?", dialect=dialect)])
+
+    question, env = (tmp_path / "asked").read_text(), (tmp_path / "env").read_text()
+    assert payload["command"] in question
+    assert payload["user_email"] == "dev@example.com"
+    assert "dev@example.com" not in question + env
+    assert "secretly" not in env
+    assert {"TEAM=x", "MODEL_EMAIL=k-1"} <= {*env.splitlines()}
+    assert not {"CLAUDE_TOOL_INPUT", "USER_PROMPT"} & {line.partition("=")[0] for line in env.splitlines()}
 
 
 def test_a_model_that_has_nothing_against_it_allows_nothing(configured):

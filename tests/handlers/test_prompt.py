@@ -46,6 +46,17 @@ def test_the_event_stands_between_marks_that_nobody_knows_beforehand():
     assert build_question("p", b"{}")[1].startswith("p\n\n<event-")
 
 
+def test_nobody_is_named_by_fields_of_the_event():
+    """
+    A human's name as the actor of a prompt, and data that says who somebody is, stay here.
+    """
+    told = EVENT | {"actor": {"type": "user", "id": "dev@example.com", "name": "Dev"}, "data": {"user_email": "dev@example.com", "user_id": "Dev", "mode": "x"}}
+    _, asked, _ = build_question("p", json.dumps(told).encode())
+    assert "ev@" not in asked
+    assert "Dev" not in asked
+    assert '"actor":{"type":"user"},"data":{"mode":"x"}' in asked
+
+
 def test_no_secret_is_sent():
     """
     Wherever it stands; a gap says which and where.

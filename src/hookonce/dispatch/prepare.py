@@ -52,6 +52,8 @@ def prepare_hook(
 ) -> PreparedHook:
     """Prepare a hook for an event, and for the decision that a derived one is about; an error if it cannot run."""
     hook, dialect = selection.hook, selection.hook.dialect or CANONICAL_DIALECT
+    if hook.handler.type in MODEL_HANDLER_TYPES and is_agent_dialect(dialect):
+        dialect = CANONICAL_DIALECT  # an agent's own payload names its user
     try:
         stdin, gaps = encode_input(dialect, event, hook, selection.scope, decision)
     except UNREADABLE as problem:

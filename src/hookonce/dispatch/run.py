@@ -21,7 +21,7 @@ from hookonce.base import process_info, settings, times
 from hookonce.base.invocation import CANONICAL_DIALECT
 from hookonce.base.jsontext import dump
 from hookonce.dispatch.dialect import DialectEventError, dialect_variables
-from hookonce.dispatch.hook_privacy import filter_variables, has_open_format, privacy_level
+from hookonce.dispatch.hook_privacy import DEFAULT_LEVEL, filter_variables, has_open_format, privacy_level
 from hookonce.dispatch.prepare import MODEL_HANDLER_TYPES, command_of, digest_content, prepare_hook
 from hookonce.dispatch.select import SelectedHook
 from hookonce.errors import HookonceError, PayloadError
@@ -203,7 +203,10 @@ def _hook_world(selection: SelectedHook, event: Event, caller: CallerContext) ->
     if variables := dialect_variables(hook.dialect or CANONICAL_DIALECT, event, caller.cwd):
         known_names = agents.load(event.agent).variables if event.agent in agents.AGENTS else {}
         env = variables | env | {name: value for name, value in variables.items() if name not in known_names}
-    if has_open_format(hook):
+    if handler.type in MODEL_HANDLER_TYPES:  # a model is told of no prompt and no user but by the question
+        key_name = (settings.load().models or {}).get("key_env")
+        env = filter_variables(env, DEFAULT_LEVEL) | {name: env[name] for name in (key_name,) if name in env}
+    elif has_open_format(hook):
         env = filter_variables(env, privacy_level(hook, selection.scope)[0])
     if selection.scope != "project" and not keeps_callers:  # a project's own folder is its business
         env |= python_variables(handler.command or "")

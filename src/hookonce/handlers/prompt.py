@@ -5,6 +5,7 @@ and whatever it brings about, the answer can only deny, ask a person, or have no
 """
 
 import shlex
+from collections.abc import Collection
 from secrets import token_hex
 from typing import Any
 
@@ -21,10 +22,17 @@ from hookonce.handlers.verdict import HandlerResult, answer_gap
 from hookonce.manifest.http_script import explain_url_fault
 from hookonce.model import Decision, Gap, Handler, Object, Outcome, Usage
 from hookonce.secrets.mask import mask_json
+from hookonce.vocabulary.tools import DATA_FIELDS
 
 EVENT_PLACEHOLDER = "$ARGUMENTS"  # where in a prompt the event stands; without it, behind the prompt
 MAX_EVENT_CHARS = 200_000  # characters of an event: half of one is never judged
-_PRIVATE_FIELDS = ("native", "user")  # the payload as it came, and the name of the user
+# The payload as it came, and who the user is.
+_PRIVATE_FIELDS = ("native", "user")
+_PRIVATE_INNER_FIELDS: dict[str, Collection[str]] = {
+    "tool": ("native_input",),
+    "actor": ("id", "name"),
+    "data": {name for name, privacy_class in DATA_FIELDS.items() if privacy_class == "identity"},
+}
 _OUTCOMES: dict[Any, Outcome] = {"allow": "allow", "deny": "deny", "ask": "ask"}
 _ANSWER_KEYS = {"ok", "decision", "reason"}
 _FENCE = "```"
@@ -44,9 +52,10 @@ def build_question(prompt: str, payload: bytes, *, has_tools: bool = False) -> t
     """Build system rules and user prompt with the event in it; and the gaps for what was masked as a secret."""
     document: Any = load(payload.decode(errors="replace"))
     if type(document) is dict:
-        document = {key: value for key, value in document.items() if key not in _PRIVATE_FIELDS}
-        if type(document.get("tool")) is dict:
-            document["tool"] = {key: value for key, value in document["tool"].items() if key != "native_input"}
+        document = _without_fields(document, _PRIVATE_FIELDS)
+        for name, private_fields in _PRIVATE_INNER_FIELDS.items():
+            if type(document.get(name)) is dict:
+                document[name] = _without_fields(document[name], private_fields)
     clean, gaps = mask_json(document)
     text = dump(clean).decode()
     if len(text) > MAX_EVENT_CHARS:
@@ -55,6 +64,10 @@ def build_question(prompt: str, payload: bytes, *, has_tools: bool = False) -> t
     event = f"<{mark}>\n{text}\n</{mark}>"
     user_prompt = prompt.replace(EVENT_PLACEHOLDER, event) if EVENT_PLACEHOLDER in prompt else f"{prompt}\n\n{event}"
     return _RULES.format(mark=mark, more=_TOOLS_NOTE if has_tools else ""), user_prompt, gaps
+
+
+def _without_fields(document: Object, names: Collection[str]) -> Object:
+    return {key: value for key, value in document.items() if key not in names}
 
 
 def parse_decision(text: str) -> tuple[Decision | None, list[Gap]]:
