@@ -43,7 +43,7 @@ _CONTENT_WINDOW_S = 10  # seconds after a decision in which the same content may
 CALL_ID_WINDOW_S = 600  # and the same call, by its id
 _SESSION_END_WINDOW_S = 60  # and the end of the same session
 _SESSION_START, _SESSION_END = "session_start", "session_end"
-_NO_PID = 0  # of an entry that no process decides
+NO_PID = 0  # of an entry that no process decides
 _DEDUP_POLL_INTERVAL_S = 0.01
 _MAX_PAGE_WAIT_S = 1.0  # seconds for which a page may be busy; its writer may have been stopped
 _ENTRY_KEYS = frozenset({"called_through", *CALLER_FIELDS})  # what data say of an entry is no part of the call
@@ -74,6 +74,8 @@ class DedupEntry(Struct, frozen=True):
     """One call: the event's id per entry, who decides, and the decision, once there is one.
 
     Of a session's end also the event itself, and the ids under which it came through the same entry once more.
+    `scripts` are decisions of scripts that stand in the agent's own configuration: each answers for itself, and all of
+    them are in the one record of the call.
     """
 
     ids: dict[str, str]
@@ -83,6 +85,7 @@ class DedupEntry(Struct, frozen=True):
     by: str = ""
     also: list[str] = []
     event: Event | None = None
+    scripts: list[CallDecision] = []
 
     @property
     def first_id(self) -> str:
@@ -207,7 +210,7 @@ def _add_event(entry: DedupEntry, event: Event, via: str) -> DedupEntry:
 
 def is_stale(entry: DedupEntry, window_s: float) -> bool:
     """A decision counts for a while; without one, only a living process does, or one whose hooks have begun."""
-    if entry.decided is not None or entry.event is not None:
+    if entry.decided is not None or entry.event is not None or entry.scripts:
         return time() - entry.time > window_s
     return not is_process_alive(entry.pid) and not _has_begun(entry.by)
 
@@ -251,8 +254,8 @@ def _replace_entry(entry: DedupEntry, event: Event, replacement: DedupEntry | No
     if entry.first_id != event.id:
         return entry
     if replacement is None:
-        return None if entry.event is None else replace(entry, pid=_NO_PID, by="")
-    return replace(replacement, ids=entry.ids, also=entry.also, event=entry.event)
+        return replace(entry, pid=NO_PID, by="") if entry.event is not None or entry.scripts else None
+    return replace(replacement, ids=entry.ids, also=entry.also, event=entry.event, scripts=entry.scripts)
 
 
 def disk_store(key: str, transform: Callable[[DedupEntries], DedupEntries]) -> DedupEntries:
@@ -365,7 +368,7 @@ def await_answer(call_id: str, payload: bytes, deadline: float) -> Generator[flo
     while time() < deadline:
         pid = _load_claim(call_id, payload).pid  # asked first: one that dies now may have answered just before
         # A claim that cannot be read says nothing of its process.
-        is_dead = pid != _NO_PID and not is_process_alive(pid)
+        is_dead = pid != NO_PID and not is_process_alive(pid)
         call_claim = _load_claim(call_id, payload)
         if call_claim.done or is_dead:
             return call_claim

@@ -25,7 +25,7 @@ from hookonce.dispatch.identification import (
     overruling_entry,
     payload_event,
 )
-from hookonce.dispatch.response import CallResponse, build_response, effective_point
+from hookonce.dispatch.response import CallResponse, add_scripts, build_response, effective_point, script_response
 from hookonce.dispatch.run import CallerContext, HookResult, apply_rewrite, call_budget_s, hooks_task
 from hookonce.dispatch.select import CandidateHook, SelectedHook, find_candidates, find_policy_gap, select_hooks
 from hookonce.errors import UNREADABLE, DocumentError, HookonceError, PayloadError
@@ -230,19 +230,18 @@ def process_request(request: CallRequest, call_context: CallContext) -> Task[Cal
     if request.document is not None:
         return (yield from _process_document(request, call_context, deadline))
     if call.via is None:
-        return build_response(request, (yield from _decide_call(request, call_context, deadline)))
+        call_decision = yield from _decide_call(request, call_context, deadline)
+        return script_response(request, call_decision, call_context.dedup_store)
     joined_at = monotonic()
     entry = yield from dedup.join_call(event, call.via, deadline, call_context.dedup_store)
     request = _drop_old_selection(_with_dedup_ids(request, entry), joined_at)
     if entry.decided is not None:
         yield from _wait_for_record(entry.first_id, call_context)
-        return build_response(request, entry.decided)
+        return add_scripts(build_response(request, entry.decided), entry)
     try:
         call_decision = yield from _decide_call(request, call_context, deadline)
-        return build_response(
-            _with_dedup_ids(request, dedup.publish_decision(request.event, call_decision, call_context.dedup_store)),
-            call_decision,
-        )
+        own_entry = dedup.publish_decision(request.event, call_decision, call_context.dedup_store)
+        return add_scripts(build_response(_with_dedup_ids(request, own_entry), call_decision), own_entry)
     except AlreadyClaimedError:
         raise  # somebody else has this very call, and its doors
     except BaseException:

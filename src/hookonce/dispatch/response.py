@@ -1,5 +1,8 @@
 """Call response: a decision weakened to what the caller can be told, its native reply, and the record of the call."""
 
+from contextlib import suppress
+from hashlib import sha256
+from time import time
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -8,14 +11,17 @@ from msgspec.structs import replace
 from hookonce.agents import config_of, point_of
 from hookonce.base import ids, process_info, settings
 from hookonce.base.terminal_text import escape_data
-from hookonce.dispatch import live_formats
+from hookonce.dispatch import dedup, live_formats
 from hookonce.dispatch.dedup import CallDecision
 from hookonce.dispatch.run import apply_rewrite
-from hookonce.model import Actor, Decision, Event, Gap, HookRun, Object, Point, Record, Reply
-from hookonce.vocabulary.decision_merge import MAX_CONTEXT_CHARS, weaken
+from hookonce.model import Actor, Decision, Event, Gap, HookRun, Object, Origin, Point, Record, Reply
+from hookonce.vocabulary.decision_merge import MAX_CONTEXT_CHARS, merge_decisions, weaken
 
 if TYPE_CHECKING:
     from hookonce.dispatch.pipeline import CallRequest
+
+
+_SCRIPT_WINDOW_S = 10  # seconds in which the same content may come through another entry
 
 
 class CallResponse(Struct, frozen=True, kw_only=True):
@@ -46,6 +52,53 @@ def build_response(request: "CallRequest", call_decision: CallDecision) -> CallR
     if request.document is not None:
         record = _complete_record(record, request.document)
     return CallResponse(reply=_native_reply(replace(request, event=event), final), record=record)
+
+
+def script_response(request: "CallRequest", call_decision: CallDecision, store: dedup.DedupStore) -> CallResponse:
+    """The response of a script in the agent's own configuration, and the record of the call, which others share."""
+    entry, is_end = None, request.event.type == "session_end"  # whose entries are of another kind
+    if request.arguments.run is None or is_end:
+        return build_response(request, call_decision)
+    with suppress(dedup.PageBusyError):  # then it has a record of its own
+        entry = _join_scripts(request, call_decision, store)
+    if entry is None:
+        return build_response(request, call_decision)
+    event = replace(request.event, id=entry.first_id, origin=Origin(via=list(entry.ids)))
+    response = build_response(replace(request, event=event), call_decision)
+    others = [part for part in (entry.decided, *entry.scripts) if part is not None and part != call_decision]
+    return replace(response, record=_merge_parts(response.record, others))
+
+
+def add_scripts(response: CallResponse, entry: dedup.DedupEntry | None) -> CallResponse:
+    """The response with a record that has the runs of scripts which were called for the same call."""
+    if entry is None or not entry.scripts:
+        return response
+    return replace(response, record=_merge_parts(response.record, entry.scripts))
+
+
+def _join_scripts(request: "CallRequest", call_decision: CallDecision, store: dedup.DedupStore) -> dedup.DedupEntry:
+    event, call = request.event, request.arguments
+    name = f"{request.agent.name}/run/{sha256((call.run or '').encode(errors='surrogatepass')).hexdigest()[:8]}"
+
+    def join(entries: dedup.DedupEntries) -> dedup.DedupEntries:
+        window_s = dedup.CALL_ID_WINDOW_S if event.tool is not None and event.tool.call_id else _SCRIPT_WINDOW_S
+        entries = [entry for entry in entries if not dedup.is_stale(entry, window_s)]
+        match = next((entry for entry in entries if name not in entry.ids), None)
+        if match is None:
+            return [*entries, dedup.DedupEntry({name: event.id}, dedup.NO_PID, time(), scripts=[call_decision])]
+        own = replace(match, ids=match.ids | {name: event.id}, scripts=[*match.scripts, call_decision])
+        return [own if entry is match else entry for entry in entries]
+
+    return next(entry for entry in store(dedup.dedup_key(event), join) if event.id in entry.ids.values())
+
+
+def _merge_parts(record: Record, parts: list[CallDecision]) -> Record:
+    own = [record.decision] if record.decision is not None else []
+    decision = merge_decisions([*own, *(part.decision for part in parts)])
+    runs = [*record.runs, *(run for part in parts for run in part.runs)]
+    return replace(
+        record, decision=decision, runs=runs, gaps=[*record.gaps, *(gap for part in parts for gap in part.gaps)]
+    )
 
 
 def _complete_record(record: Record, document: Record) -> Record:

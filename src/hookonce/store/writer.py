@@ -2,14 +2,18 @@
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from sqlite3 import Connection
 from typing import Protocol, Self
 
+from msgspec.structs import replace
+
+from hookonce.base import ids
 from hookonce.model import Stored
 from hookonce.store import database, rollup
 from hookonce.store.database import Durability
-from hookonce.store.entry import IndexColumns, StoreEntry, index_columns
+from hookonce.store.entry import IndexColumns, StoreEntry, build_entry, decode_entry, index_columns
 from hookonce.store.integrity import chain, head_file, keys
 from hookonce.store.integrity.head_file import ChainHead
 from hookonce.store.integrity.write_guard import StoreTamperError, guarded_transaction
@@ -86,12 +90,27 @@ class Writer:
             values = (chain_head.seq + 1, *column_values, entry.body, row_hash, chain.row_mac(key, row_hash))
             if self.connection.execute(_INSERT_EVENT, values).rowcount != 1:
                 self._require_row(entry.record.event.id, key)
+                queue.extendleft(self._late_entries(entry))
                 continue
             new_rows.append((column_values, entry.record))
             chain_head = ChainHead(chain_head.seq + 1, row_hash, chain_head.count + 1)
             if deriver is not None and not is_derived:
                 queue.extendleft(reversed(deriver.derive_entries(entry)))
         return new_rows, chain_head
+
+    def _late_entries(self, entry: StoreEntry) -> list[StoreEntry]:
+        """What a second entry of an agent has added to a call that is stored: a record that repeats the call."""
+        event, runs = entry.record.event, entry.record.runs
+        if not runs or event.data.get("repeat") is True:
+            return []
+        body = self.connection.execute("SELECT body FROM events WHERE id = ?", (event.id,)).fetchone()[0]
+        with suppress(ValueError):  # erased
+            stored_runs = decode_entry(body).record.runs
+            late_runs = [run for run in runs if run not in stored_runs]
+            late_id, data = ids.derive_id(event.id, "late_runs", str(len(stored_runs))), event.data | {"repeat": True}
+            late_event = replace(event, id=late_id, caused_by=event.id, data=data)
+            return [build_entry(replace(entry.record, event=late_event, runs=late_runs))] if late_runs else []
+        return []
 
     def _require_row(self, event_id: str, key: bytes) -> None:
         """Where an insert did nothing, our own row of that id has to be there: else something keeps it out."""
