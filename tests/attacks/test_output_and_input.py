@@ -197,7 +197,8 @@ def test_no_dry_run_shows_the_token_of_the_listener(tmp_path, monkeypatch, words
     apply_change(change)
     token = address.headers["Authorization"].split()[1]
 
-    texts = [run(*words, "--dry-run", *more, HOME=str(tmp_path), cwd=tmp_path) for more in ([], ["--json"])]
+    brief = ["--diff"] if words[0] in {"install", "uninstall"} else []
+    texts = [run(*words, "--dry-run", *more, HOME=str(tmp_path), cwd=tmp_path) for more in (brief, ["--json"])]
     assert token in change.path.read_text()
     assert not [ran for ran in texts if token in ran.out + ran.err]
     assert words[0] == "adopt" or words[1:] == ["--http"] or all("127.0.0.1" in ran.out for ran in texts)

@@ -49,7 +49,7 @@ def _home():
 
 def environment(**more):
     """A bare environment; no agent's marks, and a home that may be written to."""
-    plain = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT / "src"), "HOOKONCE_COLD": "1"}
+    plain = {"TZ": "UTC", "PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT / "src"), "HOOKONCE_COLD": "1"}
     own_home = {} if "HOME" in more else {"HOME": _home().name}  # threads that name one make none at the same time
     return plain | own_home | more
 

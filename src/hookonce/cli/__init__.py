@@ -13,7 +13,7 @@ COMMANDS: dict[str, str] = {
     "sessions": "list the sessions of every agent",
     "show": "tell one session from its beginning",
     "stats": "show how much of what happened, and what hooks cost",
-    "cost": "show what tokens were worth, by day, agent, model or project",
+    "cost": "show what tokens were worth, by day, agent, model, project or session",
     "audit": "find out whether somebody has changed the record, and sign it",
     "keys": "show this machine's public key, and which keys of others it trusts",
     "why": "explain the last refusal, and what can be done about it",

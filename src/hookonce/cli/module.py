@@ -166,7 +166,7 @@ def _print_report(report: "ConformanceReport") -> None:
             rows.append((f"{len(cases)} others", state, "", reason))
         else:
             rows += [(case.case, state, str(case.ms), reason or "") for case in cases]
-    print_table(("case", "state", "ms", "why"), rows)
+    print_table(("case", "state", "took (ms)", "why"), rows)
     states = [case.state for case in report.cases]
     verdict = "keeps to the protocol" if report.passed else "does not keep to the protocol"
     skip_note = " as far as it was tried" if report.passed and "skipped" in states else ""

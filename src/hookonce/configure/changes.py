@@ -1,7 +1,7 @@
 """Planned change of one file: shown as a diff first, then applied, with a backup and an entry in the journal."""
 
 from datetime import UTC, datetime
-from difflib import unified_diff
+from difflib import diff_bytes, unified_diff
 from hashlib import sha256
 from io import StringIO
 from pathlib import Path
@@ -36,6 +36,13 @@ def render_diff(changes: list[FileChange]) -> str:
         before, after = ("/dev/null" if data is None else path for data in sides)
         lines += unified_diff(old, new, before, after)
     return mask_secrets("".join(line if line.endswith("\n") else f"{line}\n" for line in lines))[0]
+
+
+def count_changed_lines(change: FileChange) -> tuple[int, int]:
+    """How many lines of a file are new, and how many go."""
+    old, new = ((data or b"").splitlines() for data in (change.old, change.new))
+    lines = [*diff_bytes(unified_diff, old, new, n=0, lineterm=b"")][2:]  # below the names of both
+    return sum(line[:1] == b"+" for line in lines), sum(line[:1] == b"-" for line in lines)
 
 
 def confirmation_code(text: str) -> str:

@@ -1,8 +1,10 @@
 """Session list in the order of the last event, and the timeline of one session step by step."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from sqlite3 import Connection
+from typing import Any
 
 from msgspec import Struct
 
@@ -21,6 +23,8 @@ from hookonce.store.usage.tokens import load_session_tokens
 from hookonce.vocabulary.events import EVENTS
 
 _FIELDS = ("agent", "session", "project", "first", "last", "events", "calls", "refusals")
+_SELECT_ASKS = """SELECT agent, session, count(*) FROM events
+    WHERE time BETWEEN ? AND ? AND outcome = 'ask' GROUP BY agent, session"""
 _COLUMNS = "agent, session, project, first_time, last_time, events, calls, refusals"
 
 
@@ -36,6 +40,7 @@ class SessionRow(Struct, frozen=True, kw_only=True):
     events: int
     calls: int
     refusals: int
+    asks: int
     input_tokens: int | None
     output_tokens: int | None
 
@@ -45,11 +50,22 @@ def list_sessions(connection: Connection, query: RecordFilter) -> Iterator[Sessi
     where, values = _where_clause(query)
     text = f"SELECT {_COLUMNS} FROM sessions WHERE {where} ORDER BY last_time DESC, session LIMIT ?"  # noqa: S608
     values.append(-1 if query.last is None else query.last)
-    for row in reversed(connection.execute(text, values).fetchall()):
-        fields = dict(zip(_FIELDS, row, strict=True))
+    rows = [dict(zip(_FIELDS, row, strict=True)) for row in connection.execute(text, values).fetchall()]
+    asks = _count_asks(connection, rows)
+    for fields in reversed(rows):
         tokens = load_session_tokens(connection, fields["agent"], fields["session"]) or {}
         fields |= {name: tokens.get(name) for name in ("input_tokens", "output_tokens")}
+        fields["asks"] = asks[fields["agent"], fields["session"]]
         yield SessionRow(**fields, seconds=elapsed_seconds(fields["first"], fields["last"]))
+
+
+def _count_asks(connection: Connection, rows: list[dict[str, Any]]) -> Counter[tuple[str, str]]:
+    """How often the user was to be asked, by agent and session; looked for in the time of these sessions."""
+    if not rows:
+        return Counter()
+    span = (min(row["first"] for row in rows), max(row["last"] for row in rows))
+    rows_by_session = connection.execute(_SELECT_ASKS, span)
+    return Counter({(agent, session): count for agent, session, count in rows_by_session})
 
 
 def _where_clause(query: RecordFilter) -> tuple[str, list[str | int]]:
@@ -101,6 +117,7 @@ class Timeline(Struct, frozen=True, kw_only=True):
     calls: int
     failed: int
     refused: int
+    asks: int
     usage: Usage | None
     models: list[str]
     compaction_limit: int | None
@@ -127,6 +144,7 @@ def build_timeline(records: Iterable[Record]) -> Timeline:
         calls=session.calls,
         failed=session.failed_calls,
         refused=sum(call.refused for call in calls.values()),
+        asks=sum(_is_ask(record) for record in all_records),
         usage=session.usage,
         models=list(session.models),
         compaction_limit=_find_compaction_limit(all_records, session.agent),
@@ -150,6 +168,10 @@ def _find_compaction_limit(records: list[Record], agent: str) -> int | None:
     with suppress(HookonceError):  # prices that cannot be read are told by doctor
         return compaction_threshold(load_agent(agent), model, window_of(model))
     return None
+
+
+def _is_ask(record: Record) -> bool:
+    return record.decision is not None and record.decision.outcome == "ask" and record.event.derived_from is None
 
 
 def _timeline_step(record: Record, call: SessionCall | None, children: dict[str, SubagentActivity]) -> TimelineStep:

@@ -1,14 +1,23 @@
 """Statistics and cost reports (`hookonce stats`, `hookonce cost`), from the store's summaries alone."""
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
+from functools import cache, partial
 from sqlite3 import Connection
 from typing import Literal
 
 from msgspec import Struct
 
 from hookonce.model import Usage
-from hookonce.store.rollup import HookCost, RollupFilter, SpendRow, load_event_counts, load_hook_costs, load_spend
+from hookonce.store.rollup import (
+    HookCost,
+    RollupFilter,
+    SpendRow,
+    load_agent_counts,
+    load_event_counts,
+    load_hook_costs,
+    load_session_spend,
+    load_spend,
+)
 from hookonce.store.spool.files import lost_record_count
 from hookonce.store.usage import prices
 from hookonce.store.usage.tokens import TOKEN_COLUMNS
@@ -19,6 +28,14 @@ class NamedCount(Struct, frozen=True, kw_only=True):
 
     name: str
     events: int
+
+
+class AgentCount(NamedCount, frozen=True, kw_only=True):
+    """How much of what one agent has done: all its events, its tool calls, and what was refused or asked about."""
+
+    calls: int
+    refusals: int
+    asks: int
 
 
 class Stats(Struct, frozen=True, kw_only=True):
@@ -32,7 +49,7 @@ class Stats(Struct, frozen=True, kw_only=True):
     until: str | None
     agent: str | None
     events: int
-    agents: list[NamedCount]
+    agents: list[AgentCount]
     types: list[NamedCount]
     tools: list[NamedCount]
     decisions: list[NamedCount]
@@ -52,7 +69,7 @@ def build_stats(connection: Connection, span: RollupFilter) -> Stats:
         until=span.until,
         agent=span.agent,
         events=sum(tallies["agent"].values()),
-        agents=_sort_counts(tallies["agent"]),
+        agents=_load_agents(connection, span),
         types=_sort_counts(tallies["type"]),
         tools=_sort_counts({name: count for name, count in tallies["tool"].items() if name}),
         decisions=_sort_counts({name or "none": count for name, count in tallies["outcome"].items()}),
@@ -63,13 +80,19 @@ def build_stats(connection: Connection, span: RollupFilter) -> Stats:
     )
 
 
+def _load_agents(connection: Connection, span: RollupFilter) -> list[AgentCount]:
+    counts = load_agent_counts(connection, span)
+    agents = [AgentCount(name=name, **numbers) for name, numbers in counts.items()]
+    return sorted(agents, key=lambda agent: (-agent.events, agent.name))
+
+
 def _sort_counts(counts_by_name: Mapping[str, int]) -> list[NamedCount]:
     counts = sorted(counts_by_name.items(), key=lambda item: (-item[1], item[0]))
     return [NamedCount(name=name, events=count) for name, count in counts]
 
 
-CostGrouping = Literal["day", "agent", "model", "project"]
-COST_GROUPINGS: tuple[CostGrouping, ...] = ("day", "agent", "model", "project")
+CostGrouping = Literal["day", "agent", "model", "project", "session"]
+COST_GROUPINGS: tuple[CostGrouping, ...] = ("day", "agent", "model", "project", "session")
 UNKNOWN_NAME = "unknown"
 PriceLookup = Callable[[SpendRow], int | None]  # in millionths of a dollar; None where nobody knows
 
@@ -77,10 +100,12 @@ PriceLookup = Callable[[SpendRow], int | None]  # in millionths of a dollar; Non
 class CostRow(Struct, frozen=True, kw_only=True):
     """Tokens and what they cost, under one name. Without any price `micro_dollars` is null, never 0.
 
-    `unpriced` names models some of whose tokens are among the counted, but not among the cost.
+    `unpriced` names models some of whose tokens are among the counted, but not among the cost. `agent` is that of a
+    session; the session `unknown` is of tokens that belong to none, or to one that was erased.
     """
 
     name: str
+    agent: str | None = None
     input_tokens: int = 0
     output_tokens: int = 0
     cache_read_tokens: int = 0
@@ -91,7 +116,7 @@ class CostRow(Struct, frozen=True, kw_only=True):
 
 
 class CostReport(Struct, frozen=True, kw_only=True):
-    """Spend by day, agent, model or project, and in all."""
+    """Spend by day, agent, model, project or session, and in all."""
 
     by: CostGrouping
     since: str | None
@@ -106,11 +131,13 @@ PricedSpend = tuple[SpendRow, int | None]
 
 def build_cost_report(connection: Connection, span: RollupFilter, by: CostGrouping, price: PriceLookup) -> CostReport:
     """Build the cost report of a time span."""
-    priced_entries = [(entry, price(entry)) for entry in load_spend(connection, span, projects=by == "project")]
-    groups: dict[str, list[PricedSpend]] = {}
+    load_rows = load_session_spend if by == "session" else partial(load_spend, projects=by == "project")
+    priced_entries = [(entry, price(entry)) for entry in load_rows(connection, span)]
+    groups: dict[tuple[str, str], list[PricedSpend]] = {}
     for entry in priced_entries:
-        groups.setdefault(getattr(entry[0], by) or UNKNOWN_NAME, []).append(entry)
-    rows = [_cost_row(name, members) for name, members in sorted(groups.items())]
+        agent = entry[0].agent if by == "session" else ""  # two agents may call a session the same
+        groups.setdefault((getattr(entry[0], by) or UNKNOWN_NAME, agent), []).append(entry)
+    rows = [_cost_row(name, members, agent or None) for (name, agent), members in sorted(groups.items())]
     if by != "day":
         rows.sort(key=lambda row: (-(row.micro_dollars or 0), -row.input_tokens - row.output_tokens))
     total = _cost_row("total", priced_entries)
@@ -133,7 +160,7 @@ def load_price_lookup() -> PriceLookup:
     return cost_of
 
 
-def _cost_row(name: str, members: Iterable[PricedSpend]) -> CostRow:
+def _cost_row(name: str, members: Iterable[PricedSpend], agent: str | None = None) -> CostRow:
     sums, costs, models_without_price = [0] * len(TOKEN_COLUMNS), list[int](), set[str]()
     for entry, micros in members:
         sums = [total + count for total, count in zip(sums, entry.tokens, strict=True)]
@@ -143,4 +170,4 @@ def _cost_row(name: str, members: Iterable[PricedSpend]) -> CostRow:
             costs.append(micros)
     micros_sum, models = sum(costs) if costs else None, sorted(models_without_price)
     tokens = dict(zip(TOKEN_COLUMNS, sums, strict=True))
-    return CostRow(name=name, **tokens, micro_dollars=micros_sum, unpriced=models)
+    return CostRow(name=name, agent=agent, **tokens, micro_dollars=micros_sum, unpriced=models)

@@ -13,7 +13,7 @@ from hookonce.dispatch.prepare import command_of, digest_content
 from hookonce.dispatch.select import SelectedHook, find_candidates
 from hookonce.errors import HookonceError
 from hookonce.model import Digest, Event, HookRun, Json, Object, Record, Stored, Tool, Usage
-from hookonce.vocabulary.events import is_derived
+from hookonce.vocabulary.events import EVENTS, is_derived
 from hookonce.vocabulary.tools import ARGUMENTS
 
 _SUBJECT_CLASSES = frozenset({"command", "path"})  # argument classes that say what was done, and to what
@@ -65,6 +65,19 @@ def summarize_record(record: Record, *, reason: bool = True) -> str:
     approval_text = "allowed by a person" if is_approved else ""
     parts = (record_subject(record), result_text, approval_text, f"because {reason_text}" if reason_text else "")
     return " · ".join(part for part in parts if part)
+
+
+def says_nothing(record: Record) -> bool:
+    """Whether a record tells no more than that an event came."""
+    event, decision = record.event, record.decision
+    is_plain = event.tool is None and not record.runs and (decision is None or decision.outcome is None)
+    return is_plain and is_minor(event.type) and not record_subject(record)
+
+
+def is_minor(event_type: str) -> bool:
+    """Whether an event of that type tells nothing by itself: sessions are read by the others."""
+    kind = EVENTS.get(event_type)
+    return kind is None or kind.group != "core"
 
 
 def summarize_in_line(record: Record) -> str:

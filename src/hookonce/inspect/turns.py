@@ -111,6 +111,7 @@ class Turn(Struct, kw_only=True):
     calls: int = 0
     failures: int = 0
     refusals: int = 0
+    asks: int = 0
     models: list[str] = []
     model_calls: list[TurnModelCall] = []
     actions: list[TurnAction] = []
@@ -192,6 +193,7 @@ class TurnBuilder:
         turn.last = max(turn.last, event.time)
         turn.user = turn.user or event.user
         turn.refusals += record.decision is not None and record.decision.outcome == "deny"
+        turn.asks += record.decision is not None and record.decision.outcome == "ask"
         if event.data.get("repeat") is not True:
             self._update_end(record)
         if is_redundant(event) and not (is_derived(event) and event.type in SESSION_ENDS):

@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import accumulate
+from itertools import accumulate, groupby
 from math import ceil, log
+from operator import itemgetter
 from sqlite3 import Connection
 
 from msgspec import Struct
@@ -97,6 +98,7 @@ _UPSERT_SESSIONS = """INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?)
     project = coalesce(project, excluded.project)"""
 
 
+_AGENT_COUNTS = ("events", "calls", "refusals", "asks")
 COUNT_COLUMNS = ("agent", "type", "tool", "outcome", "day")
 
 
@@ -130,6 +132,7 @@ class SpendRow(Struct, frozen=True):
     input_tier: int
     project: str
     tokens: tuple[int, ...]
+    session: str = ""
 
 
 def load_event_counts(connection: Connection, span: RollupFilter) -> dict[str, dict[str, int]]:
@@ -143,6 +146,15 @@ def load_event_counts(connection: Connection, span: RollupFilter) -> dict[str, d
             for column, name in zip(columns_group, names, strict=True):
                 event_counts[column][name] = event_counts[column].get(name, 0) + events
     return event_counts
+
+
+def load_agent_counts(connection: Connection, span: RollupFilter) -> dict[str, dict[str, int]]:
+    """Events, tool calls, refusals and questions of each agent."""
+    where, values = _build_span_where(span)
+    statement = f"""SELECT agent, sum(events), sum(events * (type = '{_CALL_EVENT}')), sum(events * (outcome = 'deny')),
+        sum(events * (outcome = 'ask')) FROM daily_counts WHERE {where} GROUP BY agent"""  # noqa: S608  our own words
+    rows = connection.execute(statement, values)
+    return {agent: dict(zip(_AGENT_COUNTS, counts, strict=True)) for agent, *counts in rows}
 
 
 def load_hook_costs(connection: Connection, span: RollupFilter) -> list[HookCost]:
@@ -187,6 +199,24 @@ def load_spend(connection: Connection, span: RollupFilter, *, projects: bool) ->
     statement = f"SELECT {columns} FROM {table} WHERE {where}"  # noqa: S608  our own words
     for day, agent, model, input_tier, project, *sums in connection.execute(statement, values):
         yield SpendRow(day, agent, model, input_tier, project, tuple(sums))
+
+
+def load_session_spend(connection: Connection, span: RollupFilter) -> Iterator[SpendRow]:
+    """The same by session; what belongs to none, or to one that was erased, has no session. Law: the sums are equal."""
+    rest = {
+        (entry.day, entry.agent, entry.model, entry.input_tier): entry.tokens
+        for entry in load_spend(connection, span, projects=False)
+    }
+    statement = f"""SELECT agent, session, source, day, model, project, input_tier, {", ".join(TOKEN_COLUMNS)}
+        FROM token_usage WHERE agent = coalesce(?, agent) ORDER BY agent, session"""  # noqa: S608  our own words
+    rows = connection.execute(statement, (span.agent,))
+    for (agent, session), session_rows in groupby(rows, key=itemgetter(0, 1)):
+        for usage, counts in tokens.effective_usage({tokens.UsageKey(*row[2:7]): row[7:] for row in session_rows}):
+            key = (usage.day, agent, usage.model, usage.input_tier)
+            if session and key in rest:
+                rest[key] = tuple(map(int.__sub__, rest[key], counts))
+                yield SpendRow(*key, usage.project, counts, session)
+    yield from (SpendRow(*key, "", counts) for key, counts in rest.items() if any(counts))
 
 
 def _build_span_where(span: RollupFilter) -> tuple[str, list[str]]:

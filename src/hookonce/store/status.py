@@ -14,7 +14,7 @@ from hookonce.errors import HookonceError
 from hookonce.store import database
 from hookonce.store.integrity import chain, head_file, keys
 from hookonce.store.integrity.chain import SELECT_ROWS, find_row_fault
-from hookonce.store.query import RecordFilter, find_records
+from hookonce.store.query import RecordFilter, find_records, time_bound
 from hookonce.store.rollup import RollupFilter, load_event_counts
 from hookonce.store.spool import files
 from hookonce.store.writer import read_chain_head
@@ -100,8 +100,33 @@ def _check_record_end(connection: Connection, noted_head: head_file.ChainHead | 
             yield f"row {last[0]}: {row_fault}"
 
 
+_RECENT_WINDOW_S = 24 * 60 * 60
+_SELECT_ACTIVITY = """SELECT agent, count(*), sum(type = 'before_tool_execute'), sum(outcome IS 'deny'),
+    sum(outcome IS 'ask'), max(time) FROM events WHERE time >= ? AND agent <> 'hookonce' GROUP BY agent"""
+
+
+class AgentActivity(Struct, frozen=True):
+    """What an agent did in the last 24 hours, and when it was heard of last."""
+
+    agent: str
+    events: int
+    calls: int
+    refusals: int
+    asks: int
+    last: str
+
+
+def load_activity() -> list[AgentActivity]:
+    """Load what each agent did in the last 24 hours; nothing from a store that cannot be read."""
+    since = times.from_seconds(time() - _RECENT_WINDOW_S) or times.EPOCH_TEXT
+    try:
+        with closing(database.open_reader()) as connection:
+            return [AgentActivity(*row) for row in connection.execute(_SELECT_ACTIVITY, (time_bound(since),))]
+    except (sqlite3.Error, OSError, HookonceError):
+        return []
+
+
 VIOLATION_EVENT, LOOP_EVENT = "policy_violation", "retry_loop_detected"
-_ALARM_WINDOW_S = 24 * 60 * 60
 _MAX_ALARMS_PER_TYPE = 1000  # of each kind
 
 
@@ -127,7 +152,7 @@ class Alarms(Struct, frozen=True, kw_only=True):
 
 def load_alarms() -> Alarms:
     """Load the alarms of the last 24 hours; none from a store that cannot be read."""
-    since = times.from_seconds(time() - _ALARM_WINDOW_S) or times.EPOCH_TEXT
+    since = times.from_seconds(time() - _RECENT_WINDOW_S) or times.EPOCH_TEXT
     try:
         with closing(database.open_reader()) as connection:
             counts_by_type = load_event_counts(connection, RollupFilter(since=since))["type"]

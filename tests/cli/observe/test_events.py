@@ -14,6 +14,7 @@ from select import select
 
 import pytest
 from msgspec import convert
+from rich.cells import cell_len
 
 from hookonce.model import Stored
 from hookonce.store import database
@@ -93,16 +94,33 @@ def test_the_table_says_what_was_done_and_hides_nothing_that_a_terminal_would_ob
 
 def test_a_terminal_gets_lines_that_fit_it(home):
     """
-    The newest fifty at most, cut where the terminal ends.
+    The newest fifty at most, each wrapped and cut off after four lines; a day stands above its events.
     """
     with Writer() as writer:
         writer.append([build_entry(stored(100 + n, "notification", time=f"2026-11-16T10:{n:02}:00Z", data={"message": "字" * 200})) for n in range(60)])
     shown = on_a_terminal("events", HOME=str(home), columns=80)
 
-    lines = [line for line in shown.splitlines() if line.startswith("2026-")]
-    assert 50 == len(lines)
-    assert all(line.endswith("…") and len(line) <= 80 for line in lines)
+    lines = shown.splitlines()
+    assert 50 == sum(line.startswith("10:") for line in lines)
+    assert 50 == sum(line.endswith("…") for line in lines)
+    assert ["2026-11-16"] == [line for line in lines if line.startswith("2026-")]
+    assert all(cell_len(line) <= 80 for line in lines)
     assert "the newest 50; --last N shows more" in shown
+
+
+def test_events_that_say_nothing_are_counted_in_one_line(home):
+    """
+    On a terminal, where several stand together; --all and a pipe have a row for each.
+    """
+    silent = [stored(60 + n, kind, time=f"2026-11-16T10:00:0{n}Z") for n, kind in enumerate(("message_display", "message_display", "tool_batch"))]
+    with Writer() as writer:
+        writer.append([build_entry(one) for one in silent])
+    lines, every = on_a_terminal("events", HOME=str(home), columns=100), on_a_terminal("events", "--all", HOME=str(home), columns=100)
+
+    assert "… 3 events without a text: message_display 2, tool_batch (--all shows each)" in lines.splitlines()
+    assert (0, 2) == (lines.count("codex        message_display"), every.count("message_display"))
+    assert "session_start" in lines
+    assert 3 + len(EVERYTHING) + 1 == len(run("events", HOME=str(home)).out.splitlines())
 
 
 def on_a_terminal(*words, columns, **more):

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from hookonce.model import User
+from hookonce.model import Decision, User
 from hookonce.store.entry import build_entry
 from hookonce.store.integrity.signature import verify_document
 from hookonce.store.writer import Writer
 from tests.cli.command import run
-from tests.cli.recorded_home import FIRST, SECOND, problems, remember, stored
+from tests.cli.recorded_home import FIRST, SECOND, call, problems, remember, stored
 
 
 @pytest.fixture
@@ -33,6 +33,7 @@ def test_the_table_names_them_whole(home):
     lines = run("sessions", HOME=str(home)).out.splitlines()
 
     assert [SECOND, FIRST] == [line.split()[1] for line in lines[1:3]]
+    assert ["agent", "session", "first", "(UTC)", "last", "(UTC)", "took", "events", "calls", "refused", "asked", "tokens", "project"] == lines[0].split()
     assert "30 min" in lines[1]
     assert "1,100,000" in lines[2]
     assert lines[-1].startswith("Next: hookonce show")
@@ -55,6 +56,44 @@ def test_options_say_which_are_meant(home, words, meant):
     assert meant == [one["session"] for one in run("sessions", "--json", *words, HOME=str(home)).documents()]
 
 
+def test_questions_are_counted_beside_refusals(home):
+    """
+    In the list, in the session and in its turns; those of another session, or derived ones, are not.
+    """
+    ask, asked = Decision(outcome="ask", reason="look at it"), call("shell", "c9", command="make release")
+    with Writer() as writer:
+        writer.append([build_entry(stored(40 + n, "before_tool_execute", ask, tool=asked, time=f"2026-11-15T10:00:1{n}Z")) for n in range(2)])
+    (second, first) = run("sessions", "--json", HOME=str(home)).documents()
+    (told,) = run("show", FIRST, "--json", HOME=str(home)).documents()
+    (*_, turn) = run("show", FIRST, "--turns", "--json", HOME=str(home)).documents()
+
+    assert [(0, 0), (2, 1)] == [(one["asks"], one["refusals"]) for one in (second, first)]
+    assert (2, 2) == (told["asks"], turn["asks"])
+    assert "1 refused, 2 asked" in run("show", FIRST, HOME=str(home)).out
+    assert "1 refused, 2 asked" in run("show", FIRST, "--turns", HOME=str(home)).out
+    (agent, _) = run("stats", "--json", HOME=str(home)).documents()[0]["agents"]
+    assert {"name": "codex", "events": 11, "calls": 5, "refusals": 1, "asks": 2} == agent
+
+
+def test_times_are_those_of_the_reader_or_utc(home):
+    """
+    The title names the zone; a time of another zone, as in summer, says so itself.
+    """
+    berlin = "CET-1CEST,M3.5.0,M10.5.0/3"
+    with Writer() as writer:
+        writer.append([build_entry(stored(50, "notification", time="2026-07-01T10:00:00Z", data={"message": "warm"}))])
+    local = run("events", HOME=str(home), TZ=berlin).out.splitlines()
+    utc = run("events", "--utc", HOME=str(home), TZ=berlin).out.splitlines()
+    zones = [{"CET": "CEST", "CEST": "CET"}[line.split()[1][1:-1]] for line in local[:1]]
+
+    assert local[0].startswith("time (CE")
+    assert any(("2026-07-01 12:00:00" if zones == ["CET"] else "2026-07-01 12:00:00 CEST") in line for line in local)
+    assert any(("2026-11-15 11:00:02 CET" if zones == ["CET"] else "2026-11-15 11:00:02") in line for line in local)
+    assert utc[0].startswith("time (UTC)")
+    assert any(line.startswith("2026-07-01 10:00:00  codex") for line in utc)
+    assert "10:00:20 UTC · " in run("show", FIRST, "--utc", HOME=str(home), TZ=berlin).out
+
+
 def test_where_there_is_none_that_is_said(tmp_path):
     assert (0, "there is no such session\n", "") == run("sessions", "--agent", "codex", HOME=str(tmp_path))
     assert run("sessions", HOME=str(tmp_path)).out.startswith("nothing is recorded yet. Next: hookonce install")
@@ -70,11 +109,11 @@ def test_a_session_is_told_call_by_call(home):
     assert "\x1b" not in ran.out
     lines = [" ".join(line.split()) for line in ran.out.splitlines()]
     assert f"codex {FIRST} in /w" == lines[0]
-    assert "1 turn · 3 calls (1 failed, 1 refused)" in lines[1]
+    assert "1 turn · 3 calls (1 failed, 1 refused, 0 asked)" in lines[1]
     assert "1,000,000 tokens in, 100,000 tokens out" in lines[1]
-    assert '10:00:03 fail shell echo "ä 漢字" | tr a b · 1.99 s' in lines
-    assert "10:00:06 no shell rm -rf / · because it says [bold]no[/bold] \\x1b[31m" in lines
-    assert "10:00:07 ok file_write │ /w/src/a.py · 1.5 s" in lines
+    assert '10:00:03 failed shell echo "ä 漢字" | tr a b · took 1.99 s' in lines
+    assert "10:00:06 refused shell rm -rf / · because it says [bold]no[/bold] \\x1b[31m" in lines
+    assert "10:00:07 ok file_write │ /w/src/a.py · took 1.5 s" in lines
     assert "10:00:02 a prompt was given: make it so" in lines
     assert "/w/src/a.py (1 write, +2 -0 lines)" in lines
     assert "a1 (explorer): 1 call" in lines

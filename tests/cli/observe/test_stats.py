@@ -4,7 +4,7 @@ import pytest
 
 from hookonce.store.writer import Writer
 from tests.cli.command import run
-from tests.cli.recorded_home import problems, remember
+from tests.cli.recorded_home import FIRST, SECOND, problems, remember
 
 
 @pytest.fixture
@@ -103,6 +103,7 @@ def test_tokens_have_the_price_of_their_model_and_unknown_ones_none(home):
         ("agent", ["codex", "opencode"]),
         ("model", ["gpt-5", "strange"]),
         ("project", ["/w", "/v"]),
+        ("session", [FIRST, SECOND]),
     ],
 )
 def test_each_way_to_divide_it_comes_to_the_same(home, by, names):
@@ -110,6 +111,21 @@ def test_each_way_to_divide_it_comes_to_the_same(home, by, names):
 
     assert names == [row["name"] for row in told["rows"]]
     assert cost(home)["total"] == told["total"]
+
+
+def test_a_session_that_was_erased_is_in_the_sum_of_none(home):
+    """
+    By session as by day: what no session has any more is the unknown one's.
+    """
+    whole = cost(home)["total"]
+    with Writer() as writer:
+        writer.connection.execute("DELETE FROM token_usage WHERE session = ?", (SECOND,))
+    told = cost(home, "--by", "session")
+
+    assert {FIRST: "codex", "unknown": "opencode"} == {row["name"]: row["agent"] for row in told["rows"]}
+    assert whole == told["total"]
+    assert [FIRST] == [row["name"] for row in cost(home, "--by", "session", "--agent", "codex")["rows"]]
+    assert [] == cost(home, "--by", "session", "--until", "2026-11-14")["rows"]
 
 
 def test_a_price_of_ones_own_counts(home):

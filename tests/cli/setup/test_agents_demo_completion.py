@@ -250,7 +250,7 @@ def test_tables_show_texts_as_they_are(capsys):
 
     print_table(("one", "two", "three"), [cells])
 
-    assert list(cells) == re.split(r"   +", capsys.readouterr().out.splitlines()[-1].strip())
+    assert list(cells) == re.split(r"  +", capsys.readouterr().out.splitlines()[-1].strip())
 
 
 def test_the_demo_of_one_agent_counts_in_the_singular():
@@ -320,7 +320,7 @@ COMPLETIONS = [
     (["hookonce", "events", "--type", "session_"], {name for name in EVENTS if name.startswith("session_")}),
     (["hookonce", "events", "--tool", "sh"], {"shell"}),
     (["hookonce", "events", "--since", ""], set()),
-    (["hookonce", "cost", "--by", ""], {"day", "agent", "model", "project"}),
+    (["hookonce", "cost", "--by", ""], {"day", "agent", "model", "project", "session"}),
     (["hookonce", "convert", "--to", "co"], {"codex", "copilot-cli"}),
     (["hookonce", "audit", "verify", "ke"], set()),
 ]

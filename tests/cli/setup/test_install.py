@@ -67,13 +67,19 @@ def settings(home):
     return home / ".claude" / "settings.json"
 
 
-def test_a_dry_run_shows_the_difference_and_touches_nothing(home):
+def test_a_dry_run_begins_with_a_table_and_touches_nothing(home):
     """
-    The whole home is as it was.
+    A row for each file; every line that would change with --diff. The whole home is as it was.
     """
-    ran = ours(home, "install", "--dry-run")
+    brief, ran = ours(home, "install", "--dry-run"), ours(home, "install", "--dry-run", "--diff")
+    (row,) = [line.split() for line in brief.out.splitlines() if line.endswith("settings.json")]
 
+    assert ["claude-code", "user", "changed", str(settings(home))] == [*row[:3], row[-1]]
+    assert re.fullmatch(r"\+\d+ -\d+", " ".join(row[3:5]))
+    assert "+++" not in brief.out
+    assert "--diff shows every line that would change" in brief.out
     assert (0, "") == (ran.code, ran.err)
+    assert ran.out.startswith(brief.out.partition("--diff")[0])
     assert f"+++ {settings(home)}" in ran.out
     assert "hookonce-on claude-code PreToolUse --via claude-code/user" in ran.out
     assert [settings(home)] == [path for path in home.rglob("*") if path.is_file()]

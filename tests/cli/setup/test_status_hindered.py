@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.cli.command import run
+from tests.cli.command import PAYLOAD, run
 
 
 def put(file, text):
@@ -70,3 +70,22 @@ def test_a_folder_that_is_not_trusted_makes_entries_untrusted(tmp_path):
     assert "  untrusted  " in told
     assert 1 == told.count("before you trust the folder")
     assert data["no_hooks_because"] in data["hindered"][0]["why"]
+
+
+def test_advice_that_was_followed_is_not_given_again(tmp_path):
+    """
+    Claude Code runs no hook in a folder before it is trusted: a call from there shows that it is.
+    """
+    (tmp_path / ".claude").mkdir()
+    run("install", "claude-code", HOME=str(tmp_path))
+    before, _ = status(tmp_path, "claude-code")
+    payload = PAYLOAD | {"cwd": str(tmp_path / "elsewhere")}
+    run("on", "claude-code", given=json.dumps(payload).encode(), HOME=str(tmp_path), cwd=tmp_path)
+    elsewhere, _ = status(tmp_path, "claude-code")
+    run("on", "claude-code", given=json.dumps(PAYLOAD | {"cwd": str(tmp_path), "session_id": "s2"}).encode(), HOME=str(tmp_path), cwd=tmp_path)
+    after, _ = status(tmp_path, "claude-code")
+
+    assert ["that you trust the folder" in told for told in (before, elsewhere, after)] == [True, True, False]
+    assert "no agent has called in the last 24 hours" in before
+    (row,) = [line.split() for line in after.splitlines() if line.startswith("claude-code ") and "installed" not in line]
+    assert ["claude-code", "2", "0", "0"] == row[:4]

@@ -225,8 +225,8 @@ def test_a_pause_lets_everything_go_on_and_ends_by_itself(home, tmp_path, capsys
     assert ("", "", 0) == ((reply := codex(tmp_path)).stdout, reply.stderr, reply.code)
 
     until = pause.pause_end()
-    _, out, _ = hookonce(capsys, "status", "claude-code")
-    assert f"paused until {until}: no hook is asked before that; hookonce resume ends it\n" in out
+    _, out, _ = hookonce(capsys, "status", "claude-code", "--utc")
+    assert f"paused until {until[:19].replace('T', ' ')} UTC: no hook is asked before that; hookonce resume ends it\n" in out
     assert until == json.loads(hookonce(capsys, "status", "claude-code", "--json")[1])["paused_until"]
 
     now = time.time()
@@ -524,5 +524,5 @@ def test_refusals_are_listed_by_when_we_heard_of_them(home, tmp_path, capsys):
     for received, agents_own in heard:
         one = replace(event(), id=ids.new_id(), time=agents_own, received=received)
         append(redact(Record(event=one, decision=Decision(outcome="deny", reason="no")), "minimal"))
-    shown = hookonce(capsys, "why", "--list")[1].splitlines()
-    assert ["2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"] == [line.split()[1] for line in shown]
+    shown = hookonce(capsys, "why", "--list", "--utc")[1].splitlines()
+    assert ["2026-01-01", "2026-01-02"] == [line.split()[1] for line in shown]

@@ -233,3 +233,21 @@ def test_only_names_claims_and_experiments_alike(home):
     assert [f"deny:{word}" for word in ("shell", "write", "edit", "read", "mcp", "agent")] == claim_names_of(one, frozenset({"denied"}))
     assert ["deny:shell", "stop"] == claim_names_of(one, frozenset({"stop", "deny:shell"}))
     assert [] == claim_names_of(one, frozenset({"nothing"}))
+
+
+def test_progress_tells_which_run_it_is_and_about_how_long_the_rest_takes(monkeypatch):
+    """
+    The first run has nothing to judge by; then the mean of those before it counts, in steps or minutes.
+    """
+    heard, clock = [], [0.0]
+    monkeypatch.setattr(proving, "monotonic", lambda: clock[0])
+    progress = proving.RunProgress(17, heard.append)
+    for seconds in (0, 6, 24, 2, 1, 200):
+        clock[0] += seconds
+        progress.start_run("Codex 1.2.3: denied")
+
+    assert "Codex 1.2.3: denied, 1 of 17" == heard[0]
+    assert "Codex 1.2.3: denied, 2 of 17, about 95 s left" == heard[1]
+    assert "Codex 1.2.3: denied, 3 of 17, about 4 min left" == heard[2]
+    assert "Codex 1.2.3: denied, 5 of 17, about 105 s left" == heard[4]
+    assert "Codex 1.2.3: denied, 6 of 17, about 9 min left" == heard[5]

@@ -85,11 +85,6 @@ def parse_seconds(text: str) -> float:
     return value
 
 
-def format_time(time: str) -> str:
-    """Format a time to the second, as tables show it."""
-    return time[:19].replace("T", " ")
-
-
 def format_duration(seconds: float | None) -> str:
     """Format a duration in two units at most."""
     if seconds is None:

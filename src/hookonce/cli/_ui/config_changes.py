@@ -5,8 +5,10 @@ from collections.abc import Callable
 
 from hookonce.agents import config_of
 from hookonce.cli._ui.arguments import add_flag
+from hookonce.cli._ui.layout import Column
 from hookonce.cli._ui.messages import pluralize, print_json, print_lines, warn
-from hookonce.configure.changes import FileChange, apply_change, render_diff
+from hookonce.cli._ui.tables import print_table
+from hookonce.configure.changes import FileChange, apply_change, count_changed_lines, render_diff
 from hookonce.configure.locations import ConfigRoots, current_roots
 from hookonce.configure.status import find_agents
 from hookonce.errors import HookonceError
@@ -16,14 +18,18 @@ from hookonce.model import Agent, Object
 ChangeProblems = list[tuple[str, str]]  # agent and message
 
 
-def add_change_options(parser: ArgumentParser, *, has_changes: bool = True, requires_names: bool = False) -> None:
-    """Add the shared options; with `requires_names` agents must be named."""
+def add_change_options(
+    parser: ArgumentParser, *, has_changes: bool = True, has_diff: bool = False, requires_names: bool = False
+) -> None:
+    """Add the shared options; with `requires_names` agents must be named, with `has_diff` a diff is asked for."""
     names_help = "whose hooks" if requires_names else "default: every agent that is found here"
     parser.add_argument("names", nargs="+" if requires_names else "*", metavar="AGENT", help=names_help)
     add_flag(parser, "--json", "tell it as JSON")
     if has_changes:
         parser.add_argument("--scope", choices=("user", "project"), default="user", help="default: user")
         add_flag(parser, "--dry-run", "show what would change, and change nothing")
+        if has_diff:
+            add_flag(parser, "--diff", "with --dry-run: show every line that would change, too")
 
 
 def select_agents(options: Namespace, locations: ConfigRoots) -> list[Agent]:
@@ -74,11 +80,12 @@ def report_changes(
     if options.json:
         _print_json(verb, changes, problems, details or {}, dry_run=options.dry_run)
     else:
-        if options.dry_run:
-            print_lines(f"{render_diff(changes)}\n")
-        tense = f"would be {verb}" if options.dry_run else verb
-        for change in changes:
-            print(f"{change.agent or 'hookonce'}: {change.path} {tense}")
+        shows_diff = getattr(options, "diff", True)  # of a command without that option there is little
+        if options.dry_run and changes:
+            print_changes(changes)
+            print_lines(f"\n{render_diff(changes)}" if shows_diff else "--diff shows every line that would change")
+        for change in [] if options.dry_run else changes:
+            print(f"{change.agent or 'hookonce'}: {change.path} {verb}")
         if not changes and not problems:
             print("nothing to do")
         for _, text in problems:
@@ -90,6 +97,28 @@ def report_changes(
             files = pluralize(len(changes), "file") + (f" of {names}" if names else "")
             print(f"dry run: {files} would be {verb}; nothing was written")
     return 1 if problems else 0
+
+
+def print_changes(changes: list[FileChange]) -> None:
+    """Print a table of the files that would change."""
+    columns = [
+        Column("agent"),
+        Column("scope", worth=1),
+        Column("change"),
+        Column("lines", right=True),
+        Column("file", shape="path", min_chars=30),
+    ]
+    rows = []
+    for change in changes:
+        new_lines, old_lines = count_changed_lines(change)
+        facts = (
+            change.agent or "hookonce",
+            change.scope or "",
+            _change_state(change),
+            f"+{new_lines:,} -{old_lines:,}",
+        )
+        rows.append((*facts, str(change.path)))
+    print_table(columns, rows)
 
 
 def agent_names(changes: list[FileChange]) -> list[str]:

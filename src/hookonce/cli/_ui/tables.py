@@ -1,31 +1,35 @@
-"""Tables for terminals and pipes, complete (`print_table`) or streaming (`StreamingTable`).
+"""Tables for terminals and pipes, complete (`print_table`) or streaming (`StreamingTable`), of one layout.
 
-A complete table is fitted to the terminal by rich; a streaming one is printed in batches, for endless lists.
+On a terminal a table is fitted to its width. Elsewhere nothing is left out: a complete table wraps its words, a
+streaming one has a line for each row.
 """
 
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from io import BytesIO, TextIOWrapper
 from itertools import chain, repeat
 from shutil import get_terminal_size
-from typing import Any
 
 from hookonce.base.terminal_streams import unescaped_stream
 from hookonce.base.terminal_text import escape_unprintable
+from hookonce.cli._ui.layout import (
+    GAP,
+    Column,
+    ColumnSize,
+    Layout,
+    fit_columns,
+    format_row,
+    format_titles,
+    measure_cells,
+    pad_cell,
+    text_width,
+    wrap_words,
+)
 
-_DEFAULT_WIDTH_CHARS = 160
-_MAX_WIDTH_CHARS = 10_000
-_MIN_LAST_COLUMN_CHARS = 12  # characters that the last column has room for
-_EDGE_CHARS = 2  # characters at both ends of a table's lines
+_PIPE_WIDTH_CHARS = 160
 _MAX_LIST_ROWS = {True: 15, False: 31}  # rows of a list that may be long: on a terminal, and elsewhere a month
-
-
-def single_line_cell(text: str) -> Any:
-    """A cell that stays on one line."""
-    from rich.text import Text
-
-    return Text(escape_unprintable(text), no_wrap=True, overflow="ellipsis")
+_INDENT = "  "
+_BOLD, ALARM = "1", "31"  # styles: parameters of a terminal's sequence
 
 
 def max_list_rows() -> int:
@@ -33,125 +37,119 @@ def max_list_rows() -> int:
     return _MAX_LIST_ROWS[sys.stdout.isatty()]
 
 
-def print_table(
-    columns: Sequence[str], rows: Iterable[Sequence[Any]], *, right: slice = slice(0), styles: Iterable[str] = ()
-) -> None:
-    """Print a table, with `right` columns aligned there, rows in their styles, and no markup in any cell."""
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
+def terminal_width() -> int:
+    """How wide a text may be: as the terminal, else so that nothing is long to read."""
+    return get_terminal_size().columns if sys.stdout.isatty() else _PIPE_WIDTH_CHARS
 
-    rich_table = Table(*map(escape_unprintable, columns), box=SIMPLE_HEAD, pad_edge=False)
-    for row, style in zip(rows, chain(styles, repeat(None)), strict=False):
-        rich_table.add_row(*(escape_unprintable(cell) if type(cell) is str else cell for cell in row), style=style)
-    for column in rich_table.columns[:-1]:
-        column.no_wrap = True
-    for column in rich_table.columns[right]:
-        column.justify = "right"
-    rich_table.columns[-1].overflow = "fold"  # nothing is cut off
-    buffer = BytesIO()  # rich itself would leave with exit code 1 where the reader has seen enough
-    file = TextIOWrapper(buffer, encoding=sys.stdout.encoding, errors="backslashreplace", newline="\n")
+
+def print_table(columns: Sequence[Column | str], rows: Iterable[Sequence[str]], *, styles: Iterable[str] = ()) -> None:
+    """Print a table, its rows in their styles, and no markup in any cell."""
     is_terminal = sys.stdout.isatty()
-    width = None if is_terminal else _DEFAULT_WIDTH_CHARS
-    console = Console(
-        file=file, force_terminal=is_terminal, width=width, highlight=False, markup=False, emoji=False, safe_box=True
-    )
-    table_width = console.measure(rich_table, options=console.options.update(max_width=_MAX_WIDTH_CHARS)).maximum
-    if table_width > console.width:
-        console.width = _fit_width(rich_table, console.width)
-    console.print(rich_table)
-    file.flush()
-    lines = [line.rstrip() for line in buffer.getvalue().decode(file.encoding).split("\n")]
-    print("\n".join(lines).strip("\n"), file=unescaped_stream(sys.stdout))
+    table_columns = _prepare_columns(columns, is_terminal=is_terminal)
+    cells = [tuple(map(escape_unprintable, row)) for row in rows]
+    sizes = [measure_cells(row[index] for row in cells) for index in range(len(table_columns))]
+    layout = fit_columns(table_columns, sizes, terminal_width())
+    for line in format_titles(table_columns, layout):
+        _print_line(line, _BOLD)
+    _print_line("─" * (sum(layout.widths.values()) + len(GAP) * (len(layout.widths) - 1)))
+    for row, style in zip(cells, chain(styles, repeat("")), strict=False):
+        for line in format_row(row, table_columns, layout):
+            _print_line(line, style)
+    _print_dropped(layout.dropped_titles(table_columns))
 
 
-def _fit_width(rich_table: Any, available_width: int) -> int:
-    """Let titles go over several lines, then cells, closer together; the last column has what is left; how wide it is.
-
-    A terminal that is narrower still breaks the lines itself: that is no beauty, but nothing is lost.
-    """
-    *other_columns, last = rich_table.columns
-    min_width: int = min(_MIN_LAST_COLUMN_CHARS, max(map(_longest_word, (last.header, *last.cells)), default=1))
-    remaining_width = 0
-    for space, measure in ((1, _cell_width), (0, _cell_width), (1, _longest_word), (0, _longest_word)):
-        rich_table.padding = (0, space)
-        for column in other_columns:
-            column.no_wrap, column.width = False, max(_longest_word(column.header), *map(measure, column.cells), 1)
-        used_width = sum(column.width + 1 + 2 * space for column in other_columns)
-        remaining_width = available_width - _EDGE_CHARS - used_width
-        if remaining_width >= min_width:
-            break
-    last.width = max(remaining_width, min_width, 1)
-    return int(available_width - remaining_width + last.width)
+def _prepare_columns(columns: Sequence[Column | str], *, is_terminal: bool) -> list[Column]:
+    """Columns with their titles escaped; where there is no terminal, none goes and nothing of their cells does."""
+    all_columns = [Column(column) if isinstance(column, str) else column for column in columns]
+    table_columns = [column._replace(title=escape_unprintable(column.title)) for column in all_columns]
+    if is_terminal:
+        return table_columns
+    return [Column(column.title, right=column.right) for column in table_columns]
 
 
-def _longest_word(cell: Any) -> int:
-    return max(map(_cell_width, str(cell).split()), default=0)
+def _print_dropped(titles: list[str]) -> None:
+    if titles:
+        print_words(f"no room for: {', '.join(titles)} (a wider terminal shows more, --json all)")
 
 
-def _cell_width(cell: Any) -> int:
-    from rich.cells import cell_len
+def print_words(text: str, indent: str = "") -> None:
+    """Print a sentence behind an indent; on a terminal it is wrapped at words, its further lines set in more."""
+    line = escape_unprintable(text)
+    if not sys.stdout.isatty() or text_width(indent + line) <= terminal_width():
+        print(f"{indent}{text}")
+        return
+    first, *others = wrap_words(line, terminal_width() - len(indent + _INDENT))
+    lines = [f"{indent}{first}", *(f"{indent}{_INDENT}{other}" for other in others)]
+    print("\n".join(lines), file=unescaped_stream(sys.stdout))
 
-    return cell_len(str(cell))
+
+def _print_line(line: str, style: str = "") -> None:
+    has_style = style and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    print(f"\033[{style}m{line}\033[0m" if has_style else line, file=unescaped_stream(sys.stdout))
 
 
 _BATCH_ROWS = 200  # rows that are looked at together
-_MAX_COLUMN_CHARS = 60  # of a column; a cell that is wider does not push all others aside
-_COLUMN_GAP = "  "
-_INDENT = "    "  # before what stands below
+_MAX_COLUMN_CHARS = 60  # of a column in a pipe; a cell that is wider does not push all others aside
 
 
 class StreamingTable:
-    """Table printed while its rows arrive, cut at the terminal's edge; with `keep_all` the rest stands below."""
+    """Table printed while its rows arrive."""
 
-    def __init__(self, *columns: str, keep_all: bool = False) -> None:
+    def __init__(self, *columns: Column | str) -> None:
         """Nothing is printed before the first row."""
-        self._keeps_all = keep_all
-        self._pending: list[tuple[tuple[str, ...], bool]] = []
-        self._columns = tuple(map(escape_unprintable, columns))
-        self._widths = [0] * len(columns)
         self._is_terminal = sys.stdout.isatty()
+        self._columns = _prepare_columns(columns, is_terminal=self._is_terminal)
+        self._sizes = [ColumnSize()] * len(columns)
+        self._pending: list[tuple[tuple[str, ...] | str, str]] = []
+        self._shown_columns: list[int] = []
+        self._dropped_titles: list[str] = []
         self.row_count = 0
 
-    def add_row(self, *cells: str, is_alarm: bool = False) -> None:
-        """Add a row; an alarm is red where there are colours."""
-        if not self.row_count:
-            self._pending.append((self._columns, False))
+    def add_row(self, *cells: str, style: str = "") -> None:
+        """Add a row, in a style where there are colours."""
         self.row_count += 1
-        self._pending.append((tuple(escape_unprintable(" ".join(cell.split())) for cell in cells), is_alarm))
-        if len(self._pending) > _BATCH_ROWS:
-            self.flush()
+        self._add_pending(tuple(escape_unprintable(" ".join(cell.split())) for cell in cells), style)
+
+    def add_line(self, text: str) -> None:
+        """Add a line of text between the rows."""
+        self._add_pending(escape_unprintable(text), "")
+
+    def _add_pending(self, content: tuple[str, ...] | str, style: str) -> None:
+        self._pending.append((content, style))
+        if len(self._pending) >= _BATCH_ROWS:
+            self._print_pending()
 
     def flush(self) -> None:
-        """Print the pending rows in aligned columns."""
-        for index in range(len(self._widths)):
-            widths = (min(_cell_width(cells[index]), _MAX_COLUMN_CHARS) for cells, _ in self._pending)
-            self._widths[index] = max((self._widths[index], *widths))
-        for cells, is_alarm in self._pending:
-            self._print_row(cells, is_alarm=is_alarm)
+        """Print the pending rows in aligned columns, and which columns have no room."""
+        layout = self._print_pending()
+        dropped_titles = layout.dropped_titles(self._columns) if self.row_count else []
+        if dropped_titles != self._dropped_titles:
+            _print_dropped(dropped_titles)
+            self._dropped_titles = dropped_titles
+
+    def _print_pending(self) -> Layout:
+        rows = [content for content, _ in self._pending if not isinstance(content, str)]
+        self._sizes = [measure_cells((row[index] for row in rows), size) for index, size in enumerate(self._sizes)]
+        layout = self._fit()
+        if self._pending and [*layout.widths] != self._shown_columns:
+            self._shown_columns = [*layout.widths]
+            for line in format_titles(self._columns, layout):
+                _print_line(line, _BOLD)
+        for content, style in self._pending:
+            for line in [content] if isinstance(content, str) else self._format(content, layout):
+                _print_line(line, style)
         self._pending.clear()
+        return layout
 
-    def _print_row(self, cells: tuple[str, ...], *, is_alarm: bool) -> None:
-        from rich.cells import set_cell_size
+    def _fit(self) -> Layout:
+        if self._is_terminal:
+            return fit_columns(self._columns, self._sizes, get_terminal_size().columns)
+        pairs = zip(self._columns, self._sizes, strict=True)
+        widths = [max(len(column.title), min(size.cell, _MAX_COLUMN_CHARS)) for column, size in pairs]
+        return Layout(dict(enumerate(widths)))
 
-        pairs = zip(cells, self._widths, strict=True)
-        padded_cells = [set_cell_size(cell, max(width, _cell_width(cell))) for cell, width in pairs]
-        line = _COLUMN_GAP.join(padded_cells).rstrip()
-        terminal_width = get_terminal_size().columns
-        if self._is_terminal and self._keeps_all:
-            line = _wrap_cells(padded_cells, terminal_width)
-        elif self._is_terminal and _cell_width(line) > terminal_width:
-            line = f"{set_cell_size(line, max(terminal_width - 1, 0))}…"
-        has_colour = is_alarm and self._is_terminal and not os.environ.get("NO_COLOR")
-        print(f"\033[31m{line}\033[0m" if has_colour else line, file=unescaped_stream(sys.stdout))
-
-
-def _wrap_cells(cells: list[str], terminal_width: int) -> str:
-    lines = [cells[0]]
-    for cell in cells[1:]:
-        longer = f"{lines[-1]}{_COLUMN_GAP}{cell}"
-        if _cell_width(longer) <= terminal_width:
-            lines[-1] = longer
-        else:
-            lines.append(f"{_INDENT}{cell}")
-    return "\n".join(line.rstrip() for line in lines if line.strip())
+    def _format(self, cells: tuple[str, ...], layout: Layout) -> list[str]:
+        if self._is_terminal:
+            return format_row(cells, self._columns, layout)
+        pairs = zip(cells, self._columns, layout.widths.values(), strict=True)
+        return [GAP.join(pad_cell(cell, width, right=column.right) for cell, column, width in pairs).rstrip()]

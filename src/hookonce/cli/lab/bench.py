@@ -31,12 +31,13 @@ def run(options: Namespace) -> int:
 def print_report(report: BenchReport) -> None:
     """The numbers as a table, and what they say of each other."""
     show_status("")
-    columns = "case", "called", "callers", "payload", "calls", "p50 ms", "p99 ms", "per s", "errors", "wrong", "cold"
+    times = ("half within (ms)", "99 % within (ms)", "calls per s")
+    columns = ("case", "called", "callers", "payload", "calls", *times, "errors", "wrong", "cold")
     rows = []
     for row in sorted(report.rows, key=lambda row: (row.payload, row.callers, row.way, row.p50_ms)):
-        times = (f"{row.p50_ms:.2f}", f"{row.p99_ms:.2f}", f"{row.per_second:.0f}")
+        figures = (f"{row.p50_ms:.2f}", f"{row.p99_ms:.2f}", f"{row.per_second:.0f}")
         ends = (str(row.errors), str(row.wrong), "-" if row.cold is None else str(row.cold))
-        rows.append((row.case, row.way, str(row.callers), format_bytes(row.payload), str(row.calls), *times, *ends))
+        rows.append((row.case, row.way, str(row.callers), format_bytes(row.payload), str(row.calls), *figures, *ends))
     print_table(columns, rows)
     print()
     for ratio in report.ratios:
@@ -51,4 +52,5 @@ def print_report(report: BenchReport) -> None:
         print(f"not measured: {skipped_case.case}: {skipped_case.reason}")
     print(f"\n{report.machine}, load {report.load} when it began")
     print(f"nothing: {report.floor}; calls were started by a spawner of {report.spawner}")
+    print("times: from the start of the process that an agent would start for a hook until its end")
     print("echo: our client and a daemon that says the same to everybody; cold: calls that a daemon did not answer")

@@ -58,7 +58,10 @@ def run(options: Namespace) -> int:
         return int(bool(missing))
     for signal_number in _END_SIGNALS:
         signal.signal(signal_number, _handle_end_signal)
-    proofs = [_prove_program(options, program) for program in programs]
+    proofs = []
+    for number, program in enumerate(programs, 1):
+        prefix = f"agent {number} of {len(programs)}, " if len(programs) > 1 else ""
+        proofs.append(_prove_program(options, program, prefix))
     if not options.json and len(proofs) > 1:
         _print_overview(proofs)
     return int(bool(missing) or any(count_states(certificate)["contradicted"] for certificate in proofs))
@@ -121,8 +124,9 @@ def _print_plan(options: Namespace, programs: list[AgentProgram]) -> None:
     print(f"experiments (--only takes one of them, or a claim): {names}")
 
 
-def _prove_program(options: Namespace, program: AgentProgram) -> Certificate:
-    certificate = prove_agent(program, options.tries, show_progress, frozenset(options.only))
+def _prove_program(options: Namespace, program: AgentProgram, prefix: str) -> Certificate:
+    only = frozenset(options.only)
+    certificate = prove_agent(program, options.tries, lambda text: show_progress(prefix + text), only)
     show_progress("")
     if options.out is not None:
         options.out.mkdir(parents=True, exist_ok=True)
@@ -159,4 +163,4 @@ def _print_overview(certificates: list[Certificate]) -> None:
         extra = "-" if certificate.extra_ms is None else f"{certificate.extra_ms:.0f}"
         counts = map(str, count_states(certificate).values())
         rows.append((certificate.agent, certificate.version, *counts, extra, names))
-    print_table(("agent", "version", *states, "ms more per call", "what is contradicted"), rows)
+    print_table(("agent", "version", *states, "ms more between two turns", "what is contradicted"), rows)

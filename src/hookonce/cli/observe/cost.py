@@ -1,19 +1,26 @@
-"""hookonce cost: token cost by day, agent, model or project."""
+"""hookonce cost: token cost by day, agent, model, project or session."""
 
 from argparse import ArgumentParser, Namespace
 
 from hookonce.cli._ui import filters
 from hookonce.cli._ui.arguments import add_flag
+from hookonce.cli._ui.layout import Column, Shape
 from hookonce.cli._ui.messages import print_result, warn
-from hookonce.cli._ui.tables import max_list_rows, print_table
+from hookonce.cli._ui.tables import max_list_rows, print_table, print_words
 from hookonce.inspect.stats import COST_GROUPINGS, CostReport, build_cost_report, load_price_lookup
 from hookonce.inspect.store_access import open_store
 from hookonce.store.usage import prices
 
 _MICROS_PER_DOLLAR = 1_000_000
+_ESTIMATE_NOTE = (
+    "The cost is an estimate from list prices. Some models charge more for very long requests; where an agent tells "
+    "its tokens only for a whole turn, that is not known, and the ordinary price is taken."
+)
+_NAME_SHAPES: dict[str, Shape] = {"project": "path", "session": "name"}
 _EXAMPLES = """examples:
   hookonce cost --since 3d
   hookonce cost --by model --json
+  hookonce cost --by session --since 1d
 
 A model without a price of its own gets one in ~/.config/hookonce/prices.toml, in dollars per million tokens;
 input and output are needed, the others cost as much as input unless they are named:
@@ -50,12 +57,25 @@ def _print_cost(costs: CostReport) -> None:
     for row in (*visible_rows, costs.total):
         tokens = (row.input_tokens, row.cache_read_tokens, row.cache_write_tokens, row.output_tokens)
         price = "unpriced" if row.micro_dollars is None else f"${row.micro_dollars / _MICROS_PER_DOLLAR:,.4f}"
-        cells.append((row.name, *(f"{count:,}" for count in tokens), price, ", ".join(row.unpriced)))
-    columns = (costs.by, "input", "cache read", "cache write", "output", "cost", "not in the cost")
-    print_table(columns, cells, right=slice(1, 6))
+        agent_cell = [row.agent or ""] if costs.by == "session" else []
+        unpriced_cell = [", ".join(row.unpriced)] if costs.total.unpriced else []
+        cells.append((row.name, *agent_cell, *(f"{count:,}" for count in tokens), price, *unpriced_cell))
+    title = Column(
+        "day (UTC)" if costs.by == "day" else costs.by, shape=_NAME_SHAPES.get(costs.by, "line"), min_chars=13
+    )
+    agent = [Column("agent", worth=4, shape="line", min_chars=11)] if costs.by == "session" else []
+    counts = [
+        Column("input", right=True),
+        Column("cache read", worth=2, right=True),
+        Column("cache write", worth=1, right=True),
+        Column("output", right=True),
+        Column("cost", right=True),
+    ]
+    unpriced_column = [Column("not in the cost", worth=3)] if costs.total.unpriced else []
+    print_table([title, *agent, *counts, *unpriced_column], cells)
     if hidden_count := len(costs.rows) - len(visible_rows):
         print(f"and {hidden_count:,} more (--json lists all)")
     if costs.total.unpriced:
-        print("not in the cost: models without a price, or whose output nobody tells")
-        print(f"Next: {prices.prices_file()} gives a model a price, hookonce cost --help shows how")
-    print("what is told of a whole turn at once has the price of ordinary requests; very long ones may cost more")
+        print_words("not in the cost: models without a price, or whose agent does not tell how much they wrote")
+        print_words(f"Next: write a price into {prices.prices_file()}; hookonce cost --help shows how")
+    print_words(_ESTIMATE_NOTE)

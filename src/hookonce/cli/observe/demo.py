@@ -5,8 +5,9 @@ from itertools import cycle
 
 from hookonce import agents
 from hookonce.cli._ui.arguments import add_flag
+from hookonce.cli._ui.layout import Column
 from hookonce.cli._ui.messages import pluralize, print_json
-from hookonce.cli._ui.tables import print_table, single_line_cell
+from hookonce.cli._ui.tables import print_table
 from hookonce.demo.replay import interleave_sessions, list_recordings, read_session
 from hookonce.errors import UnknownName
 from hookonce.formats.canonical import write
@@ -14,7 +15,7 @@ from hookonce.inspect.query_args import find_agent
 from hookonce.inspect.summary import summarize_in_line
 from hookonce.model import Record
 
-_COLOURS = ("cyan", "green", "magenta", "yellow", "blue", "red", "bright_cyan", "bright_green")
+_COLOURS = ("36", "32", "35", "33", "34", "31", "96", "92")  # cyan, green, magenta, yellow, blue, red, and bright ones
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -38,9 +39,8 @@ def run(options: Namespace) -> None:
 
 def _print_timeline(records: list[Record], names: list[str]) -> None:
     colours = dict(zip(names, cycle(_COLOURS), strict=False))
-    summaries = (single_line_cell(summarize_in_line(record)[:60]) for record in records)
-    rows = [(one.event.agent, _native_name(one), one.event.type, next(summaries)) for one in records]
-    columns = ("agent", "its own word", "one vocabulary", "what happened")
+    rows = [(one.event.agent, _native_name(one), one.event.type, summarize_in_line(one)[:60]) for one in records]
+    columns = ("agent", "its own word", "one vocabulary", Column("what happened", shape="line"))
     print_table(columns, rows, styles=[colours[record.event.agent] for record in records])
     types = {record.event.type for record in records}
     native_names = {(record.event.agent, _native_name(record)) for record in records}

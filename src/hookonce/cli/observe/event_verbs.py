@@ -17,6 +17,7 @@ from hookonce.base.json_stream import read_documents
 from hookonce.cli._ui import filters
 from hookonce.cli._ui.arguments import line_location, open_input
 from hookonce.cli._ui.consent import require_consent
+from hookonce.cli._ui.layout import Column
 from hookonce.cli._ui.messages import pluralize, print_csv_row, print_json, show_status, warn
 from hookonce.cli._ui.tables import StreamingTable
 from hookonce.errors import HookonceError, UsageError
@@ -30,6 +31,7 @@ from hookonce.store.writer import Writer
 from hookonce.translation.import_events import ImportProgress, import_events
 
 _DEFAULT_TIMEOUT_S = 30.0
+_MAX_CELL_LINES = 3  # of an answer on a terminal
 
 
 def run_sql(options: Namespace) -> None:
@@ -46,7 +48,7 @@ def run_sql(options: Namespace) -> None:
             for row in decoded_rows:
                 print_json(dict(zip(names, row, strict=True)))
         else:
-            lines = StreamingTable(*names)
+            lines = StreamingTable(*(Column(name, max_lines=_MAX_CELL_LINES) for name in names))
             for row in decoded_rows:
                 lines.add_row(*("" if cell is None else str(cell) for cell in row))
             lines.flush()

@@ -9,9 +9,10 @@ from msgspec.structs import replace
 
 from hookonce import formats
 from hookonce.cli._ui import filters
-from hookonce.cli._ui.arguments import add_flag, format_time, parse_seconds
+from hookonce.cli._ui.arguments import add_flag, parse_seconds
+from hookonce.cli._ui.local_time import add_utc_option
 from hookonce.cli._ui.messages import pluralize, print_csv_row, print_json, show_status, warn, warn_of_unwritten
-from hookonce.cli._ui.tables import StreamingTable
+from hookonce.cli.observe.event_table import EventTable
 from hookonce.errors import UsageError
 from hookonce.formats import canonical
 from hookonce.inspect.store_access import follow_events, open_store
@@ -22,7 +23,6 @@ from hookonce.store.privacy.redact import LEVELS, Level
 from hookonce.store.query import EventRow, select_rows
 
 CSV_COLUMNS = ("time", "agent", "session", "subagent", "type", "tool", "what", "decision", "reason", "project", "id")
-_SESSION_CHARS = 13  # characters: of a name that begins with a time, those that two sessions rarely share
 
 RowWriter = Callable[[EventRow], None]
 Flush = Callable[[], None]
@@ -37,8 +37,8 @@ def choose_writer(options: Namespace) -> tuple[RowWriter, Flush]:
     if options.csv:
         print_csv_row(CSV_COLUMNS)
         return _record_writer(lambda record: print_csv_row(_csv_cells(record)))
-    lines = StreamingTable("time (UTC)", "agent", "session", "type", "tool", "decision", "what")
-    return _record_writer(lambda record: _write_table_row(lines, record), lines.flush)
+    table = EventTable(utc=options.utc, folds=not options.all)
+    return _record_writer(table.add_record, table.flush)
 
 
 def _record_writer(write_record: Callable[[Stored], object], flush: Flush = lambda: None) -> tuple[RowWriter, Flush]:
@@ -61,15 +61,6 @@ def _record_writer(write_record: Callable[[Stored], object], flush: Flush = lamb
             unreadable.clear()
 
     return write_row, finish
-
-
-def _write_table_row(lines: StreamingTable, record: Stored) -> None:
-    event, decision = record.event, record.decision
-    outcome = (decision.outcome if decision is not None else None) or ""
-    tool = event.tool.name if event.tool is not None else ""
-    session = (event.session or "")[:_SESSION_CHARS]
-    cells = (format_time(event.time), event.agent, session, event.type, tool, outcome, summarize_record(record))
-    lines.add_row(*cells, is_alarm=outcome == "deny")
 
 
 def _csv_cells(record: Stored) -> list[str | None]:
@@ -123,7 +114,7 @@ _FOLLOW_BACKLOG_ROWS = 10  # events that are shown before those that come
 _OUTPUT_OPTIONS = {"json", "csv", "format", "privacy", "sign"}
 # What else can be done with events (event_verbs.py), and the options that it heeds.
 VERBS: dict[str, set[str]] = {
-    "": {*filters.FILTER_NAMES, *_OUTPUT_OPTIONS, "follow"},
+    "": {*filters.FILTER_NAMES, *_OUTPUT_OPTIONS, "follow", "utc", "all"},
     "sql": {"words", "json", "csv", "timeout"},
     "export": {*filters.FILTER_NAMES, "out"},
     "import": {"words", "from"},
@@ -141,6 +132,8 @@ def configure(parser: ArgumentParser) -> None:
     add("words", nargs="*", metavar="WORD", help="a question, files, or ids of records")
     filters.add_filter_options(parser)
     add_flag(parser, "--follow", "go on with what comes, until Ctrl-C")
+    add_utc_option(parser)
+    add_flag(parser, "--all", "on a terminal: a row for each event, also for those that say nothing")
     output_group = parser.add_mutually_exclusive_group()
     add_flag(output_group, "--json", "records, one in each line")
     add_flag(output_group, "--csv", "values with commas between them")

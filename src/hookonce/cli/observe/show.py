@@ -1,21 +1,26 @@
 """hookonce show: timeline of one session."""
 
+import sys
 from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 from hookonce import formats
 from hookonce.base import settings
 from hookonce.base.terminal_text import escape_unprintable
 from hookonce.cli._ui import filters
-from hookonce.cli._ui.arguments import add_flag, format_duration, format_time
+from hookonce.cli._ui.arguments import add_flag, format_duration
+from hookonce.cli._ui.layout import Column, shorten_path
+from hookonce.cli._ui.local_time import DayClock, add_utc_option, format_time, zone_name
 from hookonce.cli._ui.messages import pluralize, print_json, print_result, warn, warn_of_unwritten
-from hookonce.cli._ui.tables import StreamingTable
+from hookonce.cli._ui.tables import ALARM, StreamingTable, print_words, terminal_width
+from hookonce.cli.observe.event_table import format_folded
 from hookonce.errors import HookonceError, UsageError
 from hookonce.inspect import query_args
 from hookonce.inspect.sessions import Timeline, TimelineStep, build_timeline, describe_step, elapsed_seconds
 from hookonce.inspect.store_access import open_store
-from hookonce.inspect.summary import describe_usage
+from hookonce.inspect.summary import describe_usage, is_minor
 from hookonce.inspect.turn_documents import TURN_FORMATS, write_turns
 from hookonce.inspect.turns import PriceLookup, Turn, build_turns, load_session
 from hookonce.model import Digest, Stored
@@ -30,15 +35,18 @@ _EXAMPLES = """A turn begins with a prompt and ends before the next one; turn 0 
 by a response, a stop that was refused, a refused prompt, an interruption, the session's end or abort, or the next
 prompt; unfinished if nothing of that is known. A cost with + lacks models without a price.
 
+How long a call took is what its agent tells, else the time from the event before it to the event after it, without
+that of our hooks.
+
 examples:
   hookonce show 01a1dde4
   hookonce show 01a1dde4 --json
   hookonce show 01a1dde4 --turns
   hookonce show 01a1dde4 --turns --format otel --sign
   hookonce show 01a1dde4 --agent codex"""
-_DATE_CHARS = 11  # characters of a time, before those that change within a day
 _MS_PER_S = 1000
 _MICROS = 1_000_000
+_INDENT_CHARS, _MIN_PATH_CHARS = 2, 16
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -50,6 +58,8 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--format", choices=TURN_FORMATS, help="with --turns: each turn as a trace, or with its events")
     parser.add_argument("--privacy", choices=LEVELS, help="with --format; default: minimal")
     add_flag(parser, "--sign", "with --format: sign each trace or event with the key of this machine")
+    add_utc_option(parser)
+    add_flag(parser, "--all", "on a terminal: a row for each event, also for those that say nothing")
     add_flag(parser, "--json", "one JSON object; with --turns one for each turn")
 
 
@@ -73,13 +83,13 @@ def run(options: Namespace) -> None:
         if options.turns:
             records, sources, find_price = load_session(connection, query.agent, name)
             turns = build_turns(map(mask_addresses, records) if options.json else records, sources, find_price)
-            _print_turns(turns, name, is_json=options.json)
+            _print_turns(turns, name, options)
             return
         records = find_records(connection, query)
         timeline = build_timeline(map(mask_addresses, records) if options.json else records)
     if not timeline.steps:
         raise HookonceError(f"nothing of the session {name} is kept any more")
-    print_result(options, timeline, _print_timeline)
+    print_result(options, timeline, partial(_print_timeline, utc=options.utc, shows_all=options.all))
 
 
 def _write_turns(session: tuple[Iterator[Stored], frozenset[str], PriceLookup], options: Namespace) -> None:
@@ -97,28 +107,42 @@ def _write_turns(session: tuple[Iterator[Stored], frozenset[str], PriceLookup], 
     warn_of_unwritten(unwritten_types, formats.load(options.format).title)
 
 
-def _print_turns(turns: Iterable[Turn], name: str, *, is_json: bool) -> None:
-    lines = StreamingTable("turn", "time (UTC)", "took", "calls", "files", "tokens", "cost", "ended by", "prompt")
-    is_empty = True
+def _print_turns(turns: Iterable[Turn], name: str, options: Namespace) -> None:
+    lines = StreamingTable(
+        Column("turn", right=True),
+        Column(f"time ({zone_name(utc=options.utc)})", worth=3),
+        Column("took", min_chars=10),
+        Column("calls", min_chars=9),
+        Column("files", worth=1, right=True),
+        Column("tokens", worth=2, right=True),
+        Column("cost", right=True),
+        Column("ended by"),
+        Column("prompt", min_chars=20, max_lines=3),
+    )
+    is_empty, clock, is_terminal = True, DayClock(utc=options.utc), sys.stdout.isatty()
     for turn in turns:
         is_empty = False
-        if is_json:
+        if options.json:
             print_json(turn)
-        else:
-            lines.add_row(*_turn_cells(turn), is_alarm=bool(turn.refusals))
+            continue
+        day, time = clock.split_time(turn.first)
+        if is_terminal and day is not None:
+            lines.add_line(day)
+        shown_time = time if is_terminal else format_time(turn.first, utc=options.utc)
+        lines.add_row(*_turn_cells(turn, shown_time), style=ALARM if turn.refusals else "")
     lines.flush()
     if is_empty:
         raise HookonceError(f"nothing of the session {name} is kept any more")
 
 
-def _turn_cells(turn: Turn) -> tuple[str, ...]:
-    calls = [f"{turn.failures} failed"] if turn.failures else []
-    calls += [f"{turn.refusals} refused"] if turn.refusals else []
+def _turn_cells(turn: Turn, time: str) -> tuple[str, ...]:
+    counts = {"failed": turn.failures, "refused": turn.refusals, "asked": turn.asks}
+    calls = [f"{count} {word}" for word, count in counts.items() if count]
     prompt = turn.prompt
     text = f"{prompt.length} characters" if isinstance(prompt, Digest) else prompt or ""
     return (
         str(turn.number),
-        format_time(turn.first),
+        time,
         format_duration(None if turn.duration_ms is None else turn.duration_ms / _MS_PER_S),
         f"{turn.calls} ({', '.join(calls)})" if calls else str(turn.calls),
         str(len(turn.files)),
@@ -131,22 +155,32 @@ def _turn_cells(turn: Turn) -> tuple[str, ...]:
     )
 
 
-def _print_timeline(timeline: Timeline) -> None:
+def _print_timeline(timeline: Timeline, *, utc: bool, shows_all: bool) -> None:
     place = f" in {timeline.project}" if timeline.project else ""
-    print(escape_unprintable(f"{timeline.agent} {timeline.session}{place}"))
-    print(_summary_line(timeline))
-    lines = StreamingTable("time (UTC)", "", "", "what")
-    day = ""
-    for step in timeline.steps:
-        if step.time[:_DATE_CHARS] != day:
-            day = step.time[:_DATE_CHARS]
-            lines.add_row(format_time(step.time)[: _DATE_CHARS - 1], "", "", "")
-        lines.add_row(format_time(step.time)[_DATE_CHARS:], *_step_cells(step), is_alarm=step.decision == "deny")
-    lines.flush()
+    print_words(escape_unprintable(f"{timeline.agent} {timeline.session}{place}"))
+    print_words(_summary_line(timeline, utc=utc))
+    columns = (Column("result"), Column("tool", worth=1, leads=True), Column("what", min_chars=30, max_lines=4))
+    table, clock = StreamingTable(Column(f"time ({zone_name(utc=utc)})"), *columns), DayClock(utc=utc)
+    silent: Counter[str] = Counter()
+    is_folding = sys.stdout.isatty() and not shows_all
+    for step, next_step in zip(timeline.steps, [*timeline.steps[1:], None], strict=True):
+        day, time = clock.split_time(step.time)
+        if day is not None:
+            table.add_line(day)
+        if is_folding and _is_silent(step) and (silent or (next_step is not None and _is_silent(next_step))):
+            silent[step.type] += 1
+            if next_step is None or not _is_silent(next_step):
+                table.add_line(format_folded(silent))
+                silent.clear()
+            continue
+        table.add_row(time, *_step_cells(step), style=ALARM if step.decision == "deny" else "")
+    table.flush()
     files = []
     for path, file in timeline.files.items():
         line_counts = f", +{file.added} -{file.removed} lines" if file.added or file.removed else ""
-        files.append(f"{path} ({pluralize(file.writes, 'write')}{line_counts})")
+        note = f" ({pluralize(file.writes, 'write')}{line_counts})"
+        room = terminal_width() - len(note) - _INDENT_CHARS if sys.stdout.isatty() else len(path)
+        files.append(f"{shorten_path(path, max(room, _MIN_PATH_CHARS))}{note}")
     subagents = [
         f"{name}{f' ({child.type})' if child.type else ''}: {pluralize(child.calls, 'call')}"
         for name, child in timeline.subagents.items()
@@ -156,19 +190,33 @@ def _print_timeline(timeline: Timeline) -> None:
             print(f"\n{title}:", *(f"  {escape_unprintable(row)}" for row in rows), sep="\n")
 
 
-def _summary_line(timeline: Timeline) -> str:
+def _is_silent(step: TimelineStep) -> bool:
+    """Whether a step tells no more than that an event came."""
+    return is_minor(step.type) and not (step.what or step.tool or step.decision)
+
+
+def _summary_line(timeline: Timeline, *, utc: bool) -> str:
     seconds = elapsed_seconds(timeline.first, timeline.last) if timeline.first and timeline.last else None
+    counts = f"{timeline.failed} failed, {timeline.refused} refused, {timeline.asks} asked"
     parts = [
-        f"{format_time(timeline.first or '')} to {format_time(timeline.last or '')} UTC",
+        f"{format_time(timeline.first or '', utc=utc)} to {_end_time(timeline, utc=utc)} {zone_name(utc=utc)}",
         format_duration(seconds),
         pluralize(timeline.turns, "turn"),
-        f"{pluralize(timeline.calls, 'call')} ({timeline.failed} failed, {timeline.refused} refused)",
+        f"{pluralize(timeline.calls, 'call')} ({counts})",
         ", ".join(timeline.models),
         describe_usage(timeline.usage),
         _compaction_text(timeline),
         f"ended: {timeline.ended}" if timeline.ended else "no end is known",
     ]
     return escape_unprintable(" · ".join(part for part in parts if part))
+
+
+def _end_time(timeline: Timeline, *, utc: bool) -> str:
+    """When the session ended; without its day, if that is the one on which it began."""
+    (first_day, *_), (last_day, *clock) = (
+        format_time(time or "", utc=utc).split() or [""] for time in (timeline.first, timeline.last)
+    )
+    return " ".join(clock if clock and first_day == last_day else [last_day, *clock])
 
 
 def _compaction_text(timeline: Timeline) -> str:
@@ -188,15 +236,15 @@ def _step_cells(step: TimelineStep) -> tuple[str, str, str]:
 
 def _outcome_mark(step: TimelineStep) -> str:
     if step.decision in {"deny", "ask"}:
-        return "no" if step.decision == "deny" else "ask"
+        return "refused" if step.decision == "deny" else "asked"
     if step.call is None:
         return ""
-    return {True: "ok", False: "fail", None: "?"}[step.call.ok]
+    return {True: "ok", False: "failed", None: "?"}[step.call.ok]
 
 
 def _end_text(call: SessionCall) -> str:
     if call.end is None:
         return ""
     ran_text = " · ran all the same" if call.refused else ""
-    duration_text = f" · {format_duration(call.duration_ms / _MS_PER_S)}" if call.duration_ms is not None else ""
+    duration_text = f" · took {format_duration(call.duration_ms / _MS_PER_S)}" if call.duration_ms is not None else ""
     return ran_text + duration_text + (" (paired by guess)" if call.guessed else "")

@@ -4,8 +4,9 @@ from argparse import ArgumentParser, Namespace
 
 from hookonce.cli._ui import filters
 from hookonce.cli._ui.arguments import add_flag
+from hookonce.cli._ui.layout import Column
 from hookonce.cli._ui.messages import pluralize, print_result, show_progress, show_status, warn
-from hookonce.cli._ui.tables import max_list_rows, print_table, single_line_cell
+from hookonce.cli._ui.tables import max_list_rows, print_table, print_words
 from hookonce.errors import UsageError
 from hookonce.inspect.stats import NamedCount, Stats, build_stats
 from hookonce.inspect.store_access import ingest_spool, open_store
@@ -16,6 +17,10 @@ _EXAMPLES = """examples:
   hookonce stats --since 3d
   hookonce stats --agent codex --json
   hookonce stats --rebuild"""
+_HOOK_TIMES_NOTE = (
+    "The times are how long a hook ran, from its start to its end. Half of the runs, and 95 % of them, were not longer "
+    "than shown; these two are counted in steps, and may be up to a quarter too high."
+)
 _BAR_CHARS = 30  # characters of the longest bar
 
 
@@ -52,7 +57,8 @@ def _run_rebuild(options: Namespace) -> None:
 def _print_stats(totals: Stats) -> None:
     if not totals.events:
         print(filters.no_records_message("there is no such event"))
-    tallies = {"agent": totals.agents, "event": totals.types, "tool": totals.tools, "decision": totals.decisions}
+    _print_agents(totals)
+    tallies = {"event": totals.types, "tool": totals.tools, "decision": totals.decisions}
     for title, counts in (tallies | {"day (UTC)": totals.days}).items():
         _print_counts(title, counts)
     if totals.tokens is not None:
@@ -66,15 +72,29 @@ def _print_stats(totals: Stats) -> None:
         print(f"{pluralize(totals.lost_records, 'record')} could not be written")
 
 
+def _print_agents(totals: Stats) -> None:
+    """All counts of each agent in a row."""
+    if not totals.agents:
+        return
+    titles = ("events", "tool calls", "refused", "asked")
+    columns = [Column("agent", shape="line", min_chars=13), *(Column(title, right=True) for title in titles)]
+    counts = [(agent.events, agent.calls, agent.refusals, agent.asks) for agent in totals.agents]
+    rows = [(agent.name, *map("{:,}".format, row)) for agent, row in zip(totals.agents, counts, strict=True)]
+    all_agents = [("all", *map("{:,}".format, map(sum, zip(*counts, strict=True))))] if len(rows) > 1 else []
+    print_table(columns, rows + all_agents)
+    print()
+
+
 def _print_counts(title: str, counts: list[NamedCount]) -> None:
     """A list with bars; of a long one, what matters most: the largest, or the last days."""
     if not counts:
         return
     visible_counts = counts[-max_list_rows() :] if title.startswith("day") else counts[: max_list_rows()]
     largest = max(count.events for count in visible_counts)
-    bars = [single_line_cell("█" * max(1, _BAR_CHARS * count.events // largest)) for count in visible_counts]
+    bars = ["█" * max(1, _BAR_CHARS * count.events // largest) for count in visible_counts]
     rows = [(count.name, f"{count.events:,}", bar) for count, bar in zip(visible_counts, bars, strict=True)]
-    print_table((title, "events", ""), rows, right=slice(1, 2))
+    columns = (Column(title, shape="line", min_chars=20), Column("events", right=True), Column("", shape="line"))
+    print_table(columns, rows)
     hidden_count = len(counts) - len(visible_counts)
     print(f"and {hidden_count} more (--json lists all)\n" if hidden_count else "")
 
@@ -85,6 +105,15 @@ def _print_hooks(totals: Stats) -> None:
         times = (f"{ms:,.1f}" for ms in (hook.p50_ms, hook.p95_ms, hook.mean_ms))
         counts = (f"{count:,}" for count in (hook.failures, hook.refusals, hook.tokens))
         rows.append((hook.hook, f"{hook.runs:,}", *times, *counts))
-    columns = ("hook", "runs", "p50 ms", "p95 ms", "mean ms", "failures", "refusals", "tokens injected")
-    print_table(columns, rows, right=slice(1, None))
-    print("p50 and p95 are at most a quarter too high: they come from summaries\n")
+    columns = (
+        Column("runs", right=True),
+        Column("half within (ms)", right=True),
+        Column("95 % within (ms)", right=True),
+        Column("mean (ms)", worth=1, right=True),
+        Column("failed", right=True),
+        Column("refused", right=True),
+        Column("tokens added", worth=2, right=True),
+    )
+    print_table((Column("hook", shape="line", min_chars=16), *columns), rows)
+    print_words(_HOOK_TIMES_NOTE)
+    print()

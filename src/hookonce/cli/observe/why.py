@@ -9,7 +9,9 @@ from pathlib import Path
 from hookonce.base.terminal_text import escape_unprintable
 from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.consent import find_parent_agent
+from hookonce.cli._ui.local_time import add_utc_option, format_time, zone_name
 from hookonce.cli._ui.messages import print_json, print_result, warn
+from hookonce.cli._ui.tables import print_words
 from hookonce.errors import HookonceError
 from hookonce.inspect.summary import HookSource, event_subject, find_hook_source, with_derived_runs
 from hookonce.manifest.discover import find_project
@@ -39,6 +41,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("id", nargs="?", metavar="ID", help="an event; default: the last one that was refused")
     add_flag(parser, "--list", f"the last refusals, {_MAX_REFUSALS} at most, the newest last")
     add_flag(parser, "--failures", "of hooks that failed, instead of refusals")
+    add_utc_option(parser)
     add_flag(parser, "--json", "the whole record as JSON; with --list one in each line")
 
 
@@ -59,7 +62,7 @@ def run(options: Namespace) -> None:
     if options.json:
         print_json(full_record)
         return
-    _print_record(full_record)
+    _print_record(full_record, utc=options.utc)
     if failed_record is not None and stored_records.index(failed_record) > stored_records.index(record):
         print(f"a hook has failed since then: hookonce why {failed_record.event.id}")
 
@@ -76,16 +79,16 @@ def _run_list(options: Namespace) -> None:
     matches = _has_failed if options.failures else _is_refused
     records = deque(filter(matches, latest_records(report_problem=warn)), maxlen=_MAX_REFUSALS)
     for record in records:
-        print_result(options, record, lambda record: print(escape_unprintable(_format_line(record))))
+        print_result(options, record, lambda record: print(escape_unprintable(_format_line(record, utc=options.utc))))
     if not records and not options.json:
         print(_none_message(options))
 
 
-def _format_line(record: Stored) -> str:
+def _format_line(record: Stored, *, utc: bool) -> str:
     action, reason = (" ".join(text.split()) for text in (event_subject(record.event), _reason(record)))
     if len(action) > _ACTION_CHARS:
         action = f"{action[:_ACTION_CHARS]}…"
-    line = f"{record.event.id} {_headline(record)}" + (f": {action}" if action else "")
+    line = f"{record.event.id} {_headline(record, utc=utc)}" + (f": {action}" if action else "")
     failure_text = ", ".join(f"{run.hook} failed ({run.failure})" for run in record.runs if run.failure is not None)
     return line + (f", because {reason}" if reason else f", {failure_text}" if failure_text else "")
 
@@ -119,9 +122,9 @@ def _missing_capabilities(record: Stored) -> list[str]:
     return sorted({gap.capability for gap in record.gaps if gap.capability in _HINTS_BY_GAP})
 
 
-def _print_record(record: Stored) -> None:
+def _print_record(record: Stored, *, utc: bool) -> None:
     event, decision = record.event, record.decision
-    print(escape_unprintable(_headline(record)))
+    print(escape_unprintable(_headline(record, utc=utc)))
     print(f"  event {event.id}")
     if action := event_subject(event):
         _print_indented(f"it wanted: {action}")
@@ -151,22 +154,23 @@ def _print_record(record: Stored) -> None:
 def _print_indented(text: str) -> None:
     """Lines of a text that somebody else wrote; further ones stand deeper, so that none passes for a line of ours."""
     first, *other_lines = text.splitlines()
-    print(escape_unprintable(f"  {first}"))
+    print_words(first, "  ")
     for line in other_lines:
-        print(escape_unprintable(f"    | {line}"))
+        print_words(f"| {line}", "    ")
 
 
-def _headline(record: Stored) -> str:
+def _headline(record: Stored, *, utc: bool) -> str:
     event, decision = record.event, record.decision
     subject = f"{event.tool.name} ({event.tool.native})" if event.tool is not None else event.type
     outcome = (decision.outcome if decision else None) or "no opinion"
-    return f"{event.received or event.time} {event.agent} {event.type}: {subject}: {outcome}"
+    time = f"{format_time(event.received or event.time, utc=utc)} {zone_name(utc=utc)}"
+    return f"{time} {event.agent} {event.type}: {subject}: {outcome}"
 
 
 def _print_run(run: HookRun, source: HookSource | None) -> None:
     """A hook; of one that refused or failed its command too, and its id, by which it is known when its words change."""
     ending = run.failure or f"exit code {run.exit}"
-    outcome = f"{run.outcome or 'no opinion'}, {ending}, {run.duration_ms} ms{_model_text(run)}"
+    outcome = f"{run.outcome or 'no opinion'}, {ending}, ran for {run.duration_ms} ms{_model_text(run)}"
     print(escape_unprintable(f"  {run.hook} ({run.scope}): {outcome}"))
     if _needs_details(run):
         command_text = "its command is in no manifest now" if source is None else f"it ran: {source.command}"

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from hookonce import agents
 from hookonce.base.jsontext import dump
 from hookonce.cli._ui.arguments import add_flag
+from hookonce.cli._ui.layout import Column
 from hookonce.cli._ui.messages import print_json
 from hookonce.cli._ui.tables import print_table
 from hookonce.inspect.agent_matrix import AgentSetup, AgentSheet, HookTimeouts, PointRow, build_sheet, group_rows
@@ -213,7 +214,8 @@ def run(options: Namespace) -> None:
 
 
 def _print_overview(sheets: list[AgentSheet]) -> None:
-    print_table(("agent", *OVERVIEW_COLUMNS), ((sheet.name, *overview_cells(sheet)) for sheet in sheets))
+    columns = [Column(title, right=title in OVERVIEW_COLUMNS[:4]) for title in ("agent", *OVERVIEW_COLUMNS)]
+    print_table(columns, [(sheet.name, *overview_cells(sheet)) for sheet in sheets])
     print("\nprevent, ask, rewrite: the events at which a hook's answer can do that")
     print("crash: what becomes of a tool call when its hook crashes")
     if any(sheet.config is None for sheet in sheets):

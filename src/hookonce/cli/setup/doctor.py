@@ -9,6 +9,7 @@ from hookonce.cli._ui import config_changes
 from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.consent import confirm, require_consent
 from hookonce.cli._ui.messages import pluralize, print_lines, print_result, warn
+from hookonce.cli._ui.tables import print_words
 from hookonce.client.installation import install_client
 from hookonce.configure.changes import FileChange, render_diff
 from hookonce.configure.locations import current_roots
@@ -73,7 +74,7 @@ def _run_vouch(options: Namespace) -> None:
 def _print_findings(findings: list[Diagnosis], *, is_installed: bool) -> None:
     for finding in findings:
         ending = f" (hookonce doctor --vouch {finding.mark})" if finding.mark else ""
-        print(f"{finding.kind}: {finding.message}{ending}")
+        print_words(f"{finding.kind}: {finding.message}{ending}")
     if any(finding.repair or finding.kind in _OWN_FILE_KINDS for finding in findings):
         print("Next: hookonce doctor --repair")
     if not findings:

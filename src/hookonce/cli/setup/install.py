@@ -31,6 +31,7 @@ from hookonce.model import Agent
 
 _EXAMPLES = """examples:
   hookonce install --dry-run
+  hookonce install --dry-run --diff
   hookonce install claude-code codex
   hookonce install gemini-cli --scope project
   hookonce install claude-code --http"""
@@ -40,7 +41,7 @@ def configure(parser: ArgumentParser) -> None:
     """The options of `install`."""
     parser.epilog = _EXAMPLES
     add = parser.add_argument
-    config_changes.add_change_options(parser)
+    config_changes.add_change_options(parser, has_diff=True)
     add_flag(parser, "--trust", "tell agents that ask for it (Codex) that you trust these entries")
     able_agents = ", ".join(sorted(http_reply.COMMAND_EVENTS))
     http_help = f"let agents that can ({able_agents}) post events to the daemon; default: as it is"
@@ -120,7 +121,8 @@ def _confirm_changes(options: Namespace, changes: list[FileChange]) -> bool:
         require_consent("install --http", render_diff(changes))
         return True
     if sys.stdin.isatty() and not options.json:
-        print_lines(render_diff(changes))
+        print_lines(f"{render_diff(changes)}\n")
+        config_changes.print_changes(changes)
     return confirm("Write this?")
 
 

@@ -1,9 +1,11 @@
 """hookonce status: installation state of agents, daemon, store and alarms."""
 
 import os
+import sqlite3
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 from msgspec import to_builtins
 
@@ -11,8 +13,10 @@ from hookonce import __version__
 from hookonce.agents import config_of, load
 from hookonce.base import paths, settings
 from hookonce.cli._ui import config_changes
+from hookonce.cli._ui.layout import Column
+from hookonce.cli._ui.local_time import add_utc_option, format_time, zone_name
 from hookonce.cli._ui.messages import pluralize, print_json, warn
-from hookonce.cli._ui.tables import print_table
+from hookonce.cli._ui.tables import print_table, print_words
 from hookonce.cli.daemon import daemon
 from hookonce.client.missed_calls import describe_missed_calls, read_missed_calls
 from hookonce.configure.agent_trust import distrust_reason
@@ -25,18 +29,30 @@ from hookonce.diagnose.checks.agent_silence import AgentSilence, describe_silenc
 from hookonce.diagnose.diagnosis import Diagnosis
 from hookonce.diagnose.self_check import calling_agents, check_manifests, check_settings
 from hookonce.dispatch.pause import pause_end
+from hookonce.errors import HookonceError
 from hookonce.inspect.store_access import ingest_spool
 from hookonce.model import Object
 from hookonce.store import status as store_status
 from hookonce.store.spool.files import conflict_count, lost_record_count
+from hookonce.store.spool.overlay import last_call_time
 
 _BYTES_PER_MB = 1 << 20
+_COLUMNS = (
+    Column("agent"),
+    Column("version", worth=1),
+    Column("user"),
+    Column("project"),
+    Column("other hooks", right=True),
+    Column("hook crashes"),
+    Column("hook is late"),
+)
 
 
 def configure(parser: ArgumentParser) -> None:
     """The options of `status`."""
     parser.epilog = "examples:\n  hookonce status\n  hookonce status codex --json"
     config_changes.add_change_options(parser, has_changes=False)
+    add_utc_option(parser)
 
 
 def run(options: Namespace) -> None:
@@ -55,8 +71,10 @@ def run(options: Namespace) -> None:
         rows = zip(statuses, versions, reasons, silences, hindrances, strict=True)
         _print_json([to_builtins(status) | dict(zip(keys, facts, strict=True)) for status, *facts in rows])
         return
+    ingest_spool(warn)
     if (end := pause_end()) is not None:
-        print(f"paused until {end}: no hook is asked before that; hookonce resume ends it")
+        time = f"{format_time(end, utc=options.utc)} {zone_name(utc=options.utc)}"
+        print_words(f"paused until {time}: no hook is asked before that; hookonce resume ends it")
     cells = []
     for status, version, blocked_scopes in zip(statuses, versions, hindrances, strict=True):
         states = {"user": "-", "project": "-"} | scope_states(status, blocked_scopes)
@@ -71,49 +89,65 @@ def run(options: Namespace) -> None:
             status.late,
         )
         cells.append(row)
-    print_table(("agent", "version", "user", "project", "other hooks", "hook crashes", "hook is late"), cells)
+    print_table(_COLUMNS, cells)
+    print("open: the action goes on as if there were no hook; closed: it is refused\n")
+    _print_activity(store_status.load_activity(), utc=options.utc)
     for status, blocked_scopes, silence in zip(statuses, hindrances, silences, strict=True):
         _print_details(status, blocked_scopes, silence)
     for finding in [*check_settings(), *_hook_findings(locations)]:
-        print(f"{finding.kind}: {finding.message}")
-    ingest_spool(warn)
+        print_words(f"{finding.kind}: {finding.message}")
     daemon_status = control.query_status()
     if (unanswered_calls := read_missed_calls()) is not None:
-        print(f"{describe_missed_calls(unanswered_calls)}. Next: hookonce doctor")
-    print(daemon.format_status(daemon_status))
+        print_words(f"{describe_missed_calls(unanswered_calls)}. Next: hookonce doctor")
+    print_words(daemon.format_status(daemon_status))
     _print_record_state(store_status.load_store_summary(), ((daemon_status or {}).get("store") or {}).get("problem"))
-    _print_alarms(store_status.load_alarms())
-    print("open: the action goes on as if there were no hook; closed: it is refused")
+    _print_alarms(store_status.load_alarms(), utc=options.utc)
+
+
+def _print_activity(activity: list[store_status.AgentActivity], *, utc: bool) -> None:
+    """What happened and what was decided in the last 24 hours."""
+    if not activity:
+        print("no agent has called in the last 24 hours")
+        return
+    numbers = [Column(title, right=True) for title in ("tool calls", "refused", "asked")]
+    columns = [Column("last 24 hours"), *numbers, Column(f"heard of last ({zone_name(utc=utc)})")]
+    rows = []
+    for row in activity:
+        counts = (f"{count:,}" for count in (row.calls, row.refusals, row.asks))
+        rows.append((row.agent, *counts, format_time(row.last, utc=utc)))
+    print_table(columns, rows)
+    print()
 
 
 def _print_record_state(summary: store_status.StoreSummary, store_problem: str | None) -> None:
     waiting_note = f", {pluralize(summary.waiting, 'file')} of the spool to be taken up" if summary.waiting else ""
     size = f"{pluralize(summary.records, 'event')}, {summary.size / _BYTES_PER_MB:.1f} MB"
-    print(summary.problem or f"the record: {size}{waiting_note}")
+    print_words(summary.problem or f"the record: {size}{waiting_note}")
     if not settings.load().record:
-        print("record = false: nothing is added to it, and no event is derived; hooks hear only what agents tell")
+        print_words("record = false: nothing is added to it, and no event is derived; hooks hear only what agents tell")
     write_problem = store_status.find_write_obstacle()
     if store_problem is not None and write_problem is None:
         state = f"the record cannot be written ({store_problem}); what agents tell waits in the spool"
-        print(f"{state}. Next: hookonce doctor")
+        print_words(f"{state}. Next: hookonce doctor")
     if write_problem is not None:
-        print(f"{write_problem}: agents are answered, and what they tell is lost")
+        print_words(f"{write_problem}: agents are answered, and what they tell is lost")
     if summary.damaged:
-        print(f"{pluralize(summary.damaged, 'file')} of the spool cannot be read and was put aside")
+        print_words(f"{pluralize(summary.damaged, 'file')} of the spool cannot be read and was put aside")
     if conflicts := conflict_count():
-        print(f"{pluralize(conflicts, 'event')} came with an id that another event has. Next: hookonce logs")
+        print_words(f"{pluralize(conflicts, 'event')} came with an id that another event has. Next: hookonce logs")
     if summary.lost:
-        print(f"{pluralize(summary.lost, 'record')} could not be written. Next: hookonce doctor")
+        print_words(f"{pluralize(summary.lost, 'record')} could not be written. Next: hookonce doctor")
 
 
-def _print_alarms(alarms: store_status.Alarms) -> None:
+def _print_alarms(alarms: store_status.Alarms, *, utc: bool) -> None:
     last = alarms.newest
     if last is None:
         return
     parts = [pluralize(alarms.violations, "policy violation")] if alarms.violations else []
     parts += [f"{alarms.suspected} of them suspected"] if alarms.suspected else []
     parts += [pluralize(alarms.loops, "retry loop")] if alarms.loops else []
-    print(f"ALARM: {', '.join(parts)} in the last 24 hours, the last one of {last.agent} at {last.time}")
+    time = f"{format_time(last.time, utc=utc)} {zone_name(utc=utc)}"
+    print_words(f"ALARM: {', '.join(parts)} in the last 24 hours, the last one of {last.agent} at {time}")
     counts = {store_status.VIOLATION_EVENT: alarms.violations, store_status.LOOP_EVENT: alarms.loops}
     for kind in filter(counts.get, counts):
         print(f"  hookonce events --type {kind} --since 24h")
@@ -122,19 +156,28 @@ def _print_alarms(alarms: store_status.Alarms) -> None:
 def _print_details(status: InstallStatus, hindrances: list[BlockedScope], silence: AgentSilence | None) -> None:
     if silence is not None:
         hint = f"hookonce doctor {status.agent} says what keeps them from running"
-        print(f"{status.agent}: {describe_silence(silence)}, and {hint}")
+        print_words(f"{status.agent}: {describe_silence(silence)}, and {hint}")
     for scope in status.scopes:
         if scope.missing:
-            print(f"{status.agent}, {scope.scope}: no entry for {', '.join(scope.missing)}; hookonce install adds them")
+            print_words(
+                f"{status.agent}, {scope.scope}: no entry for {', '.join(scope.missing)}; hookonce install adds them"
+            )
         if scope.problem:
-            print(f"{status.agent}, {scope.scope}: {scope.problem}")
+            print_words(f"{status.agent}, {scope.scope}: {scope.problem}")
     for loan in status.borrowed:
-        print(f"{status.agent} also fires {loan.hooks} hooks of {loan.agent}, from {loan.path}")
+        print_words(f"{status.agent} also fires {loan.hooks} hooks of {loan.agent}, from {loan.path}")
     for why in dict.fromkeys(why for part in hindrances for why in part.why):
-        print(f"{status.agent}: {why}")
+        print_words(f"{status.agent}: {why}")
     is_installed = any(scope.state != "absent" for scope in status.scopes)
-    if status.trust and is_installed and not hindrances and not _is_reviewed(status):
-        print(f"{status.agent}: {status.trust}")
+    if status.trust and is_installed and not hindrances and not _is_reviewed(status) and not _has_called_here(status):
+        print_words(f"{status.agent}: {status.trust}")
+
+
+def _has_called_here(status: InstallStatus) -> bool:
+    """Whether the agent has run our hook in this folder: then whatever it asks for was done."""
+    with suppress(sqlite3.Error, OSError, HookonceError):
+        return last_call_time(status.agent, str(current_roots().project)) is not None
+    return False
 
 
 def _is_reviewed(status: InstallStatus) -> bool:
@@ -164,6 +207,7 @@ def _print_json(agent_objects: list[Object]) -> None:
         "conflicts": conflict_count(),
         "record": store_status.load_store_summary(),
         "alarms": store_status.load_alarms(),
+        "activity": store_status.load_activity(),
         "daemon": control.query_status(),
         "settings": [_finding_object(finding) for finding in check_settings()],
         "manifests": [_finding_object(finding) for finding in _hook_findings(current_roots())],

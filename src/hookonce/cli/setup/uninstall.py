@@ -19,7 +19,7 @@ from hookonce.model import Agent
 def configure(parser: ArgumentParser) -> None:
     """The options of `uninstall`."""
     parser.epilog = "examples:\n  hookonce uninstall --dry-run\n  hookonce uninstall claude-code"
-    config_changes.add_change_options(parser)
+    config_changes.add_change_options(parser, has_diff=True)
     add_flag(parser, "--all", "also let scripts run bare that `convert` has wrapped")
 
 

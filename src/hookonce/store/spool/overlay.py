@@ -59,16 +59,22 @@ _SESSION_TAIL_RECORDS = 64  # records of each
 _OWN_SOURCES = frozenset({"transcript", "hookonce"})  # through which no agent comes
 
 
-def last_call_time(agent: str) -> float | None:
-    """Time of an agent's last call in seconds; None if unknown. Transcript and derived events are no calls."""
-    statement = "SELECT session FROM sessions WHERE agent = ? ORDER BY last_time DESC LIMIT ?"
+def last_call_time(agent: str, folder: str | None = None) -> float | None:
+    """Time of an agent's last call in seconds, in a folder or anywhere; None if unknown.
+
+    Transcript and derived events are no calls.
+    """
+    place = "" if folder is None else "AND project = ?"
+    statement = f"SELECT session FROM sessions WHERE agent = ? {place} ORDER BY last_time DESC LIMIT ?"  # noqa: S608
+    values = (agent, *([] if folder is None else [folder]), _MAX_RECENT_SESSIONS)
     calls = []
     with closing(database.open_reader()) as connection:
-        for (session,) in connection.execute(statement, (agent, _MAX_RECENT_SESSIONS)).fetchall():
+        for (session,) in connection.execute(statement, values).fetchall():
             query = RecordFilter(agent=agent, session=session, last=_SESSION_TAIL_RECORDS)
             events = [record.event for record in find_records(connection, query) if record.event.derived_from is None]
             calls += [item for item in events if item.origin is None or _OWN_SOURCES.isdisjoint(item.origin.via)][-1:]
-    calls += [record.event for record in files.load_records() if record.event.agent == agent]
+    spooled_events = [record.event for record in files.load_records() if record.event.agent == agent]
+    calls += [event for event in spooled_events if folder in (None, event.cwd)]
     moments = (times.to_seconds(event.received or event.time) for event in calls)
     return max((moment for moment in moments if moment is not None), default=None)
 
