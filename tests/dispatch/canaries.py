@@ -6,6 +6,7 @@ from tests.secrets.material import PUBLISHED, ends, written
 
 _SECRETS = itertools.cycle([parts for _, *parts in PUBLISHED])
 _NUMBERS = itertools.count(1)
+_HOSTS = itertools.cycle(["@nest.example.com", "%40nest.example.com", "\uff20nest.example.com", "@localhost", "&#64;nest.example.com"])
 
 
 class Flock:
@@ -21,9 +22,9 @@ class Flock:
         return f"please {self.texts[-1]} now"
 
     def address(self):
-        """Somebody's address."""
+        """Somebody's address, in one of the ways to write it."""
         self.addresses.append(f"bird.{next(_NUMBERS):07d}")
-        return f"{self.addresses[-1]}@nest.example.com"
+        return self.addresses[-1] + next(_HOSTS)
 
     def secret(self):
         """A token in a published shape."""

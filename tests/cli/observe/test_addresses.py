@@ -22,7 +22,7 @@ OPEN = [name for name in formats.FORMATS if name != "canonical"]
 def denied():
     """A call that a hook refuses, with a name in its reason."""
     flock = Flock("claude-code", "PreToolUse")
-    tool_input = {"command": f"mail {flock.address()} {flock.address().replace('@', chr(0xFF20))} root@localhost"}
+    tool_input = {"command": f"mail {flock.address()} {flock.address()} root@localhost"}
     common = {"session_id": "s1", "transcript_path": "/h/.claude/t.jsonl", "cwd": f"/home/{flock.address()}/w", "hook_event_name": "PreToolUse", "tool_use_id": "t9"}
     flock.payload = common | {"tool_name": "Bash", "tool_input": tool_input}
     flock.addresses += ["boss", "root@"]
@@ -32,7 +32,7 @@ def denied():
 def named():
     """A file that somebody's address is the name of, in the repository."""
     flock = Flock("claude-code", "PostToolUse")
-    path = f"/w/{flock.address()}.md"
+    path = f"/w/{flock.address()}/a.md"
     common = {"session_id": "s1", "transcript_path": "/h/.claude/t.jsonl", "cwd": "/w", "hook_event_name": "PostToolUse", "tool_use_id": "t8"}
     flock.payload = common | {"tool_name": "Write", "tool_input": {"file_path": path, "content": "x"}, "tool_response": {"type": "create", "filePath": path}}
     return flock
@@ -117,4 +117,4 @@ def test_the_record_finds_its_folders_again(played):
     """
     home, _ = played
     folders = {one["event"].get("cwd") for one in run("events", "--json", HOME=str(home)).documents()}
-    assert any("@nest.example.com/w" in (folder or "") for folder in folders)
+    assert any("/bird." in (folder or "") for folder in folders)
