@@ -220,7 +220,7 @@ def test_a_matcher_that_means_something_else_there_is_named(matcher, native, why
     made = convert({"spec": "hooks/1.0", "hooks": [hook]}, None, agents.load("codex"))
 
     assert native == made.document["hooks"]["PreToolUse"][0]["matcher"]
-    assert ([] if why is None else [f"Hook 1: {why}"]) == [gap.note for gap in made.gaps]
+    assert ([] if why is None else [f"before_tool_execute ./x.sh: {why}"]) == [gap.note for gap in made.gaps]
 
 
 @pytest.mark.parametrize("target", ABLE)

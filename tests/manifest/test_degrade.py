@@ -95,12 +95,12 @@ def test_less_is_better_than_nothing():
 @pytest.mark.covers("HIF-59", "HIF-71")
 def test_what_an_agent_cannot_judge_is_left_out():
     """
-    A hook for a language model is excluded where there is none, by its number if it has no name.
+    A hook for a language model is excluded where there is none, by event and prompt if it has no name.
     """
     result = degrade_hook(Hook(event="agent_stop", handler=Handler(type="prompt", prompt="ok?")))
 
     assert ([], ["lost"]) == (result.hooks, [gap.effect for gap in result.gaps])
-    assert result.gaps[0].note.startswith("Hook 1 needs")
+    assert result.gaps[0].note.startswith("agent_stop ok? needs")
 
 
 def test_a_module_is_left_out_or_guarded(tmp_path):

@@ -3,7 +3,7 @@
 from functools import cache
 from importlib import import_module
 
-from hookonce.agents._config.gaps import hook_label, lost_gap
+from hookonce.agents._config.gaps import lost_gap
 from hookonce.agents._config.matchers.alternation import canonicalize_matcher, explain_narrowing
 from hookonce.agents._config.points import (
     canonical_event_of,
@@ -37,7 +37,6 @@ __all__ = [
     "encode",
     "entry_timeout",
     "explain_narrowing",
-    "hook_label",
     "load",
     "load_all",
     "lost_gap",

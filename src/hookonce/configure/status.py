@@ -17,8 +17,8 @@ from hookonce.client.daemon_endpoints import HttpAddress
 from hookonce.configure import http_policy
 from hookonce.configure.entries import build_entries, entry_event, is_stale_entry
 from hookonce.configure.locations import ConfigRoots, config_files, hooks_in, target_file
-from hookonce.manifest.load import describe_handler
 from hookonce.model import Agent, Hook
+from hookonce.vocabulary.names import describe_handler
 
 InstallState = Literal["installed", "partly", "outdated", "absent", "unreadable"]
 CALLING_STATES: frozenset[InstallState] = frozenset({"installed", "partly", "outdated"})

@@ -5,7 +5,7 @@ from typing import get_args
 
 from msgspec.structs import replace
 
-from hookonce.agents import config_of, explain_narrowing, hook_label, lost_gap, placement_of
+from hookonce.agents import config_of, explain_narrowing, lost_gap, placement_of
 from hookonce.base.invocation import CANONICAL_DIALECT
 from hookonce.convert.spec_version import pattern_gaps
 from hookonce.formats import FORMATS
@@ -14,6 +14,7 @@ from hookonce.manifest.match import find_matcher_problems
 from hookonce.manifest.schema import REQUIRED_FIELDS
 from hookonce.manifest.sidecar import build_sidecar
 from hookonce.model import Agent, Gap, HandlerType, Hook, Json, Manifest, Object
+from hookonce.vocabulary.names import hook_label
 
 FAILURE_CAPABILITIES = frozenset({"on_failure", "timeout_action"})  # of gaps about a hook that has failed
 _POWER_CAPABILITIES = frozenset({"blocking", "event"})
@@ -114,7 +115,7 @@ def source_only_gaps(source: Agent, index: int, hook: Hook) -> list[Gap]:
     position, data = placement_of(source, hook), hook.provider_data.get(source.name, {})
 
     def add(field: str, capability: str, effect: str, reason: str) -> None:
-        where, note = f"$.hooks[{index}].{field}", f"{hook_label(index, hook)}: {reason}"
+        where, note = f"$.hooks[{index}].{field}", f"{hook_label(hook)}: {reason}"
         gaps.append(Gap(where=where, capability=capability, strategy="warn", effect=effect, note=note))
 
     text = position.get("matcher")
@@ -188,7 +189,7 @@ def _field_path(index: int, capability: str) -> str:
 
 def _warning_gap(index: int, hook: Hook, capability: str, reason: str) -> Gap:
     effect = "prevents" if hook.blocking and capability not in FAILURE_CAPABILITIES else "observes"
-    note = f"{hook_label(index, hook)}: {reason}"
+    note = f"{hook_label(hook)}: {reason}"
     return Gap(where=_field_path(index, capability), capability=capability, strategy="warn", effect=effect, note=note)
 
 

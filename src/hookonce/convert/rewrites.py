@@ -13,10 +13,11 @@ from shlex import quote
 
 from msgspec.structs import replace
 
-from hookonce.agents import config_event_of, config_events, config_of, hook_label, point_of
+from hookonce.agents import config_event_of, config_events, config_of, point_of
 from hookonce.base.files import read_regular_file
 from hookonce.manifest.degrade import REWRITABLE_EVENTS, DegradedManifest, strategy_of
 from hookonce.model import Agent, Decision, Gap, Handler, Hook, Reply
+from hookonce.vocabulary.names import hook_label
 
 _MAX_SCRIPT_BYTES = 1 << 20
 _CAPABILITY = "input_rewrite"
@@ -48,7 +49,7 @@ def declare_rewrites(
             hooks_with_rewrites.append(hook)
         elif wraps and hook.event not in accepting_events:
             reason = f"where it changes the input the action is refused, because {target.title} takes none here"
-            note = f"{hook_label(index, hook)}: {reason}"
+            note = f"{hook_label(hook)}: {reason}"
             where = f"$.hooks[{index}]"
             gaps.append(Gap(where=where, capability=_CAPABILITY, strategy="block", effect="prevents", note=note))
             hooks_with_rewrites.append(hook)

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from hookonce.agents import hook_label
 from hookonce.base.regex import compile_re2
 from hookonce.errors import UsageError
 from hookonce.manifest.load import MANIFEST_SPEC, NATIVE_NAMES_SPEC, SUPPORTED_SPECS, dump_hook, name_event
 from hookonce.model import Agent, Gap, Hook
 from hookonce.vocabulary.events import EVENTS
+from hookonce.vocabulary.names import hook_label
 from hookonce.vocabulary.tools import ARGUMENTS
 
 SPEC_CHOICES = (*(spec.partition("/")[2] for spec in SUPPORTED_SPECS), *SUPPORTED_SPECS)  # as a user may name them
@@ -66,7 +66,7 @@ _FOR_US_ALONE = "hookonce reads it, and other readers do not"
 
 
 def _field_gap(index: int, hook: Hook, field: str, reason: str) -> Gap:
-    where, note = f"$.hooks[{index}].{field}", f"{hook_label(index, hook)}: {reason}"
+    where, note = f"$.hooks[{index}].{field}", f"{hook_label(hook)}: {reason}"
     effect = "prevents" if hook.blocking else "observes"
     return Gap(where=where, capability=field.rpartition(".")[2], strategy="warn", effect=effect, note=note)
 

@@ -20,9 +20,9 @@ from hookonce.configure.status import CALLING_STATES, InstallStatus, install_sta
 from hookonce.diagnose.diagnosis import Diagnosis
 from hookonce.dispatch.hook_faults.handlers import command_faults
 from hookonce.dispatch.hook_faults.table import describe_fault
-from hookonce.manifest.load import describe_handler
 from hookonce.model import Agent, Hook
 from hookonce.trust.consent import hook_digest, is_vouched
+from hookonce.vocabulary.names import describe_handler
 
 _MIN_TIMEOUT_S = 1  # less than it takes to start an interpreter on a busy machine
 _MISSING = object()

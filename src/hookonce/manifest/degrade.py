@@ -17,6 +17,7 @@ from hookonce.manifest.http_script import to_command_handler
 from hookonce.manifest.schema import PLATFORMS
 from hookonce.model import Gap, Handler, Hook, Manifest, Strategy
 from hookonce.vocabulary.decision_merge import CAPABILITIES, OUTPUT_CAPABILITIES
+from hookonce.vocabulary.names import hook_label
 
 # A guard needs nothing but a shell: it says why on stderr and refuses.
 _GUARD_COMMAND = "echo {reason} >&2; exit 2"
@@ -124,7 +125,7 @@ def _replace_module(index: int, hook: Hook, gaps: list[Gap]) -> Hook | None:
 
 def _hook_gap(index: int, hook: Hook, capability: str, strategy: Strategy, effect: str, why: str) -> Gap:
     where = f"$.hooks[{index}]" + (".handler" if capability == "handler" else "")
-    note = f"{hook.name or f'Hook {index + 1}'} {why}"
+    note = f"{hook_label(hook)} {why}"
     return Gap(where=where, capability=capability, strategy=strategy, effect=effect, note=note)
 
 

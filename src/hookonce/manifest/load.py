@@ -334,9 +334,3 @@ def openhook_types_of(kind: str) -> set[str]:
     row = EVENTS.get(kind)
     types = {row.openhook} if row is not None and row.openhook else set()
     return types | ({"file.write"} if kind == "after_tool_execute" else set())
-
-
-def describe_handler(handler: Handler) -> str:
-    """Describe a handler in a few words."""
-    text = handler.command or handler.url or handler.prompt or handler.file or next(iter(handler.platform.values()), "")
-    return text or f"a handler of type {handler.type}"

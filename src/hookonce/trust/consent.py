@@ -21,7 +21,7 @@ from hookonce.base.terminal_text import escape_unprintable
 from hookonce.errors import HookonceError
 from hookonce.manifest.degrade import capabilities_of
 from hookonce.manifest.discover import ManifestSource, find_project, find_project_sources, load_source
-from hookonce.manifest.load import OPENHOOK_VERSIONS, describe_handler
+from hookonce.manifest.load import OPENHOOK_VERSIONS
 from hookonce.model import Agent, Handler, Hook, Manifest
 from hookonce.trust.pin_store import (
     Pin,
@@ -36,6 +36,7 @@ from hookonce.trust.pin_store import (
 )
 from hookonce.trust.pins import POLICY_PATH, UNKNOWN_PREFIX, ProjectPaths, build_pin, platform_command
 from hookonce.trust.script_contents import env_interpreter
+from hookonce.vocabulary.names import describe_handler
 
 _WORD_SEPARATORS = re.compile(r"[^\w./@+-]+")
 _VOUCH_FILE = "vouched.json"

@@ -1,10 +1,13 @@
-"""Names in other vocabularies: agent aliases, reasons, notification and error types, providers; suggestions.
+"""Names in other vocabularies: agent aliases, reasons, notification and error types, providers; labels; suggestions.
 
 A native word that is in no table is kept in `Event.data` and left out of the format's closed list.
 """
 
 from collections.abc import Iterable
 
+from hookonce.model import Handler, Hook
+
+_MAX_LABEL_CHARS = 60  # of what a hook runs, in a message
 AGENT_ALIASES: dict[str, str] = {
     "amazon-q": "kiro",
     "auggie": "augment",
@@ -29,6 +32,19 @@ def suggest_name(name: str, candidates: Iterable[str]) -> str:
     name_by_lower = {word.lower(): word for word in candidates}
     matches = get_close_matches(name.lower(), name_by_lower, n=1)
     return f"; did you mean {name_by_lower[matches[0]]}?" if matches else ""
+
+
+def describe_handler(handler: Handler) -> str:
+    """What a handler runs: its command, URL, prompt or file."""
+    text = handler.command or handler.url or handler.prompt or handler.file or next(iter(handler.platform.values()), "")
+    return text or f"a handler of type {handler.type}"
+
+
+def hook_label(hook: Hook) -> str:
+    """A hook's name for messages: its own, else its event and the beginning of what it runs."""
+    text = " ".join(describe_handler(hook.handler).split())
+    short_text = text if len(text) <= _MAX_LABEL_CHARS else f"{text[: _MAX_LABEL_CHARS - 1]}…"
+    return hook.name or f"{hook.event} {short_text}"
 
 
 def _invert(**words_by_name: str) -> dict[str, str]:

@@ -111,7 +111,7 @@ def test_a_matcher_names_every_tool_that_is_meant(matcher, text, why):
     made, gaps = render(hook(matcher=matcher))
 
     assert text == made["hookonce"]["PostToolUse"][0]["matcher"]
-    assert ([] if why is None else [f"Hook 1: {why}"]) == [gap.note for gap in gaps]
+    assert ([] if why is None else [f"after_tool_execute ./x.sh: {why}"]) == [gap.note for gap in gaps]
     assert why is not None or [matcher] == [found.matcher for found in parse(made)[0]]
 
 

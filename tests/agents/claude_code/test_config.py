@@ -180,4 +180,4 @@ def test_a_word_that_the_agent_takes_for_something_is_named():
 
     assert "Bash|MyOwnTool|mcp__a__b" == made.document["hooks"]["PreToolUse"][0]["matcher"]
     told = ["no tool MyOwnTool of Claude Code is known; without one it never runs", "mcp__a__b means something of its own to Claude Code"]
-    assert [f"Hook 1: {why}" for why in told] == [gap.note for gap in made.gaps]
+    assert [f"before_tool_execute ./x.sh: {why}" for why in told] == [gap.note for gap in made.gaps]

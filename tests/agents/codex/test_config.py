@@ -96,7 +96,7 @@ def test_another_command_for_windows_crosses_over():
     hook = {"event": "agent_stop", "blocking": True, "handler": {"type": "command", "command": "g.sh", "platform": platform}}
     made = convert({"spec": "hooks/1.0", "hooks": [hook]}, None, CODEX)
     assert {"type": "command", "command": "g.sh", "commandWindows": "g.ps1"} == made.document["hooks"]["Stop"][0]["hooks"][0]
-    assert ["Hook 1: Codex CLI has another command for Windows only, none for darwin"] == [gap.note for gap in made.gaps]
+    assert ["agent_stop g.sh: Codex CLI has another command for Windows only, none for darwin"] == [gap.note for gap in made.gaps]
 
 
 def test_part_of_a_second_would_cost_the_whole_file():
@@ -181,7 +181,7 @@ def test_an_mcp_server_whose_name_changes_is_named():
 
     made = convert({"spec": "hooks/1.0", "hooks": [hook]}, None, CODEX)
 
-    assert ["Hook 1: Codex CLI calls it mcp__my_srv__.*, which may mean others too"] == [gap.note for gap in made.gaps]
+    assert ["before_tool_execute x: Codex CLI calls it mcp__my_srv__.*, which may mean others too"] == [gap.note for gap in made.gaps]
 
 
 def test_our_doors_stay_within_what_codex_allows():

@@ -70,7 +70,7 @@ def test_everything_that_copilot_accepts_comes_back_as_it_was():
     rendered, faults, unsaid = round_trip(NATIVE)
 
     assert (NATIVE, []) == (rendered, faults)
-    assert ["Hook 6: powershell alone is heard on one system only"] == [gap.note for gap in unsaid]
+    assert ["before_tool_execute ./only.ps1: powershell alone is heard on one system only"] == [gap.note for gap in unsaid]
 
 
 def test_what_the_entries_mean():
@@ -162,7 +162,7 @@ def test_a_matcher_names_every_tool_of_its_kind(matcher, native, why):
     _, entry, gaps = convert_hook(hook(matcher=matcher))
 
     assert native == entry["matcher"]
-    assert ([] if why is None else [f"Hook 1: {why}"]) == gaps
+    assert ([] if why is None else [f"before_tool_execute ./x.sh: {why}"]) == gaps
 
 
 @pytest.mark.parametrize(("event", "says"), [("tool_use_failure", "ignores matchers on postToolUseFailure"), ("session_start", "is about no tool")])
@@ -185,7 +185,7 @@ def test_http_is_post_and_https():
 
     assert {"type": "http", "url": "https://a.example", "headers": {"X": "$Y"}, "allowedEnvVars": ["Y"], "timeoutSec": 3} == entry
     assert [] == fine
-    assert ["Hook 1: GitHub Copilot CLI always sends POST, not PUT", "Hook 1: GitHub Copilot CLI calls nothing but https addresses by default"] == doubts
+    assert ["before_tool_execute http://a.example: GitHub Copilot CLI always sends POST, not PUT", "before_tool_execute http://a.example: GitHub Copilot CLI calls nothing but https addresses by default"] == doubts
 
 
 def test_a_wrapper_is_taken_off_every_command():
@@ -237,7 +237,7 @@ def test_a_hook_that_is_hidden_from_a_system_is_told():
     _, entry, gaps = convert_hook(hook(provider_data=own))
 
     assert {"type": "command", "powershell": "./x.sh"} == entry
-    assert ["Hook 1: powershell alone is heard on one system only"] == gaps
+    assert ["before_tool_execute ./x.sh: powershell alone is heard on one system only"] == gaps
 
 
 def test_an_event_without_a_list_is_told():

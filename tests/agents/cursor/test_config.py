@@ -204,7 +204,7 @@ def test_writing_and_editing_are_one_tool():
     made, (gap,) = render(hook(matcher="file_edit"))
 
     assert "Write" == made["hooks"]["preToolUse"][0]["matcher"]
-    assert "Hook 1: Write of Cursor is file_write and file_edit at once" == gap.note
+    assert "before_tool_execute ./x.sh: Write of Cursor is file_write and file_edit at once" == gap.note
 
 
 @pytest.mark.parametrize(("native", "closed"), [("preToolUse", "closed"), ("stop", "closed"), ("postToolUse", None)])

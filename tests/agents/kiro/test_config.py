@@ -272,7 +272,7 @@ def test_no_data_turns_a_hook_off_or_changes_what_it_runs():
     (entry,) = convert(manifest, None, KIRO).document["hooks"]
 
     action = {"type": "command", "command": "./x.sh"}
-    assert {"name": "Hook 1", "trigger": "PreToolUse", "matcher": "read_file", "action": action, "description": "d"} == entry
+    assert {"name": "before_tool_execute ./x.sh", "trigger": "PreToolUse", "matcher": "read_file", "action": action, "description": "d"} == entry
 
 
 def test_a_prompt_that_was_to_refuse_is_lost_by_name():

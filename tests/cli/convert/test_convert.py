@@ -29,7 +29,7 @@ def test_settings_with_comments_for_another_agent(tmp_path):
         made["BeforeTool"][0]["matcher"],
         made["BeforeTool"][0]["hooks"][0]["timeout"],
     )
-    assert "lost: Hook 3: Gemini CLI has no event for cwd_changed" in ran.err
+    assert "lost: cwd_changed ./cd.sh: Gemini CLI has no event for cwd_changed" in ran.err
     told = json.loads(report.read_bytes())
     assert (True, 2, "lost") == (told["verified"], told["gaps"][0]["hook"], told["gaps"][0]["effect"])
 
@@ -116,4 +116,4 @@ def test_a_closed_hook_that_is_opened_is_a_loss_under_strict(tmp_path):
     ran = run("convert", "--strict", "--from", "hif", "--to", "claude-code", given=given)
 
     assert 3 == ran.code
-    assert "WARNING: observes: Hook 1: our wrapper" in ran.err
+    assert "WARNING: observes: before_tool_execute /nonexistent/guard.sh: our wrapper" in ran.err

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterator
 from typing import get_args
 
-from hookonce.agents._config.gaps import handler_gap, hook_label, lost_gap
+from hookonce.agents._config.gaps import handler_gap, lost_gap
 from hookonce.agents._config.points import config_events, config_of, effect_of, point_of
 from hookonce.agents._config.provider_data import native_event_of, own_event, own_keys
 from hookonce.model import Agent, Gap, HandlerType, Hook
+from hookonce.vocabulary.names import hook_label
 
 IndexedHooks = list[tuple[int, Hook]]  # with their indices in the manifest
 Resolve = Callable[[Agent, int, Hook], tuple[str | None, list[Gap]]]
@@ -42,7 +43,7 @@ def blocking_gaps(agent: Agent, index: int, hook: Hook, *natives: str) -> list[G
     else:
         why = f"{agent.title} lets any hook on {names} refuse; the manifest says that this one only looks on"
         effect = "prevents"
-    note = f"{hook_label(index, hook)}: {why}"
+    note = f"{hook_label(hook)}: {why}"
     return [Gap(where=f"$.hooks[{index}]", capability="blocking", strategy="warn", effect=effect, note=note)]
 
 

@@ -3,11 +3,7 @@
 from hookonce.agents._config.points import config_events, effect_of, point_of
 from hookonce.agents._config.provider_data import native_event_of
 from hookonce.model import Agent, Gap, Hook, Object
-
-
-def hook_label(index: int, hook: Hook) -> str:
-    """A hook's name for messages: its own, else its index in the manifest."""
-    return hook.name or f"Hook {index + 1}"
+from hookonce.vocabulary.names import hook_label
 
 
 def warning_gap(agent: Agent, index: int, hook: Hook, capability: str, why: str, effect: str | None = None) -> Gap:
@@ -17,7 +13,7 @@ def warning_gap(agent: Agent, index: int, hook: Hook, capability: str, why: str,
         capability=capability,
         strategy="warn",
         effect=effect or effect_of(hook, point_of(agent, native_event_of(agent, hook) or "")),
-        note=f"{hook_label(index, hook)}: {why}",
+        note=f"{hook_label(hook)}: {why}",
     )
 
 
@@ -28,7 +24,7 @@ def no_tool_gap(agent: Agent, index: int, hook: Hook) -> Gap:
 
 def lost_gap(index: int, hook: Hook, capability: str, why: str) -> Gap:
     """A gap for a hook that has no place at all."""
-    note = f"{hook_label(index, hook)}: {why}"
+    note = f"{hook_label(hook)}: {why}"
     return Gap(where=f"$.hooks[{index}]", capability=capability, strategy="exclude", effect="lost", note=note)
 
 

@@ -11,7 +11,6 @@ from hookonce.agents._config.events import resolve_event
 from hookonce.agents._config.gaps import (
     handler_gap,
     has_loss,
-    hook_label,
     lost_gap,
     no_tool_gap,
     skipped_gap,
@@ -28,8 +27,10 @@ from hookonce.agents._config.provider_data import (
     without_keys,
 )
 from hookonce.agents.kiro.matcher import KIRO_DIALECT, from_kinds, from_selector
+from hookonce.base.invocation import parse_command
 from hookonce.base.jsontext import as_dict, dump
 from hookonce.model import Agent, Gap, Handler, Hook, Json, Object, Wording
+from hookonce.vocabulary.names import hook_label
 
 GENERATION_KEY = "generation"  # the key of our place that tells them apart
 AGENT_FILE, HOOK_FILE = 1, 2
@@ -259,9 +260,15 @@ def _render_entry(agent: Agent, index: int, hook: Hook, wording: Wording, gaps: 
         gaps += matcher_gaps
         return None
     gaps += matcher_gaps if hook.handler.type != "command" else event_gaps + matcher_gaps
-    entry: Object = {"name": hook_label(index, hook), "trigger": native}
+    entry: Object = {"name": _entry_name(hook, native), "trigger": native}
     entry |= {} if matcher is None else {"matcher": matcher}
     return entry | _render_action(agent, hook, native, wording)
+
+
+def _entry_name(hook: Hook, native: str) -> str:
+    """The name that Kiro lists a hook by; entries of ours all run the same, so that they are told by their event."""
+    call = parse_command(hook.handler.command or "")
+    return hook_label(hook) if call is None or call.via is None else f"hookonce {native}"
 
 
 def _restore_own_entry(agent: Agent, index: int, hook: Hook, native: str, gaps: list[Gap]) -> Object | None:

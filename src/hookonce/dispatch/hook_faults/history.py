@@ -12,12 +12,12 @@ from hookonce.dispatch.hook_faults.manifest_hooks import HookPlace
 from hookonce.dispatch.hook_faults.scripts import find_script
 from hookonce.dispatch.hook_faults.table import HookFault, make_fault
 from hookonce.errors import HookonceError
-from hookonce.manifest.load import describe_handler
 from hookonce.model import Hook, HookRun
 from hookonce.store import database
 from hookonce.store.query import RecordFilter, find_records
 from hookonce.store.rollup import RollupFilter, load_hook_costs
 from hookonce.vocabulary.events import BROADER_EVENTS
+from hookonce.vocabulary.names import describe_handler
 
 _WINDOW_S = 7 * 24 * 3600
 _MAX_RECORDS = 200  # of one event type that are looked through
