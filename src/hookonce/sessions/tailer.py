@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from hookonce.agents.transcripts.accumulator import TranscriptReader
 from hookonce.agents.transcripts.types import ToolOutcome
-from hookonce.base import settings, times
+from hookonce.base import paths, settings, times
 from hookonce.base.event_loop import EventLoop
 from hookonce.model import Event, Object, Tool
 from hookonce.sessions import transcript_cursors
@@ -100,12 +100,13 @@ class TranscriptTailer:
         if reader is None:
             return None
         key = (event.agent, event.session)
-        session, paths = self._sessions.get(key), self._paths.paths_of(event)
-        if session is None and paths:
+        session = self._sessions.get(key)
+        named_paths = self._paths.paths_of(event) or _locate_file(reader, event.session)
+        if session is None and named_paths:
             session = self._sessions[key] = SessionTranscripts(*key, reader)
         if session is not None:
             self._sessions.move_to_end(key)
-            for path in paths:
+            for path in named_paths:
                 session.add_path(path)
         while len(self._sessions) > _MAX_SESSIONS:
             self._sessions.popitem(last=False)
@@ -203,6 +204,12 @@ class TranscriptTailer:
     def status(self) -> Object:
         """The transcripts' part of the status report."""
         return {"sessions": len(self._sessions)} | self._reader.status()
+
+
+def _locate_file(reader: TranscriptReader, session: str) -> list[str]:
+    """The file of a session that no payload names; an id that would lead elsewhere has none."""
+    is_name = session.strip(".") != "" and not {"/", "\0"} & set(session)
+    return [str(reader.locate(paths.home(), session))] if reader.locate is not None and is_name else []
 
 
 def _lacks_result(event: Event) -> bool:

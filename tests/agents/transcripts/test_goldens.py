@@ -1,6 +1,7 @@
 """What real agents wrote into their session files, and what we read there."""
 
 import json
+import re
 from hashlib import sha256
 
 import pytest
@@ -126,4 +127,4 @@ def test_nothing_that_was_said_or_thought_leaves_the_reader(file):
     """
     told = repr(at_once(reader_of(file), file.read_bytes()))
     for said in ("Please go on", "Step 1", "All done", "echo", "/home/dev", "the-secret", "alpha", "refuses", "Kepler"):
-        assert said not in told.replace("mcp__lab__echo", "").replace("mcp_lab_echo", "")
+        assert said not in re.sub("(mcp_+)?lab[_-]+echo", "", told)  # the name of a tool

@@ -85,7 +85,8 @@ class TranscriptAccumulator:
         outcomes, earlier = self.memory.outcomes, self.memory.outcomes.pop(outcome.id, None)
         if earlier is not None:
             later = {"is_done": earlier.is_done or outcome.is_done, "time": outcome.time or earlier.time}
-            outcome = replace(earlier if earlier.is_known else outcome, **later)
+            tool = earlier.tool or outcome.tool
+            outcome = replace(earlier if earlier.is_known else outcome, tool=tool, **later)
         outcomes[outcome.id] = self._outcomes[outcome.id] = outcome
         if len(outcomes) > _MAX_OUTCOMES:
             del outcomes[next(iter(outcomes))]
@@ -145,6 +146,7 @@ class TranscriptReader(Struct, frozen=True, kw_only=True):
     parse_line: LineParser
     find_subagent_files: Callable[[Path, Sequence[SubagentSpawn]], list[Path]]  # those of a session file, by its spawns
     read_spawn: Callable[[Path], SubagentSpawn | None] | None = None  # what a file beside that of a sub-agent says
+    locate: Callable[[Path, str], Path] | None = None  # the file of a session in a home, where no payload names it
 
 
 def parse_chunk(

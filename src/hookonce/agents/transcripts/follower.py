@@ -69,7 +69,7 @@ def _digest_before(handle: int, offset: int) -> str:
 
 
 def _initial_cursor(reader: TranscriptReader, path: Path, file_stat: os.stat_result) -> TranscriptCursor:
-    accumulator = TranscriptAccumulator(ReaderMemory())
+    accumulator = TranscriptAccumulator(ReaderMemory(file=path.stem))
     spawn = reader.read_spawn(path) if reader.read_spawn else None
     if spawn is not None:
         accumulator.add_spawn(spawn)

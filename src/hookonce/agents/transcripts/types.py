@@ -87,6 +87,7 @@ class TranscriptBatch(Struct, frozen=True, kw_only=True):
 class ReaderMemory(Struct, kw_only=True, omit_defaults=True):
     """State of a reader between chunks, stored with the cursor: context, sub-agents so far, and recent ids."""
 
+    file: str | None = None  # the file's name without its suffix
     session: str | None = None
     turn: str | None = None
     model: str | None = None
@@ -101,6 +102,7 @@ class ReaderMemory(Struct, kw_only=True, omit_defaults=True):
     # The others are for agents that count in running totals.
     context: int | None = None  # tokens
     counted: int | None = None  # all tokens so far
+    totals: dict[str, int] = {}  # the same by kind
     one_by_one: bool = False  # whether calls are listed
     compacting: Compaction | None = None  # one whose result comes later
 

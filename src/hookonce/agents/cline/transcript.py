@@ -1,0 +1,61 @@
+"""Transcript parser of Cline: `sessions/SESSION/SESSION.messages.json`, sub-agents in `agent_*.messages.json` there.
+
+Each is one document that is rewritten with every message; an answer has its model and its tokens. Hooks are not told
+where they lie, and hear how each call ended. Seen with 3.0.65.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from hookonce.agents._decode.claude_vocabulary import name_table
+from hookonce.agents.transcripts.accumulator import TranscriptAccumulator, TranscriptReader
+from hookonce.agents.transcripts.types import ModelCall, SubagentSpawn
+from hookonce.agents.transcripts.values import as_count, as_dicts, as_identifier, sum_counts
+from hookonce.base import times
+from hookonce.base.jsontext import as_dict
+from hookonce.model import Object, Subagent, Usage
+
+_SUFFIX, _MS_PER_S = ".messages.json", 1000
+_COUNT_KEYS = name_table(
+    "input_tokens=inputTokens output_tokens=outputTokens cache_read_tokens=cacheReadTokens "
+    "cache_write_tokens=cacheWriteTokens"
+)
+
+
+def _parse_document(accumulator: TranscriptAccumulator, document: Object) -> None:
+    memory, session = accumulator.memory, as_identifier(document.get("sessionId"))
+    memory.session = session or memory.session
+    agent = as_identifier(document.get("agent"))
+    memory.subagent = Subagent(id=session, type=agent) if document.get("taskType") is not None else None
+    for message in as_dicts(document.get("messages")):
+        time, message_id = _as_time(message.get("ts")), as_identifier(message.get("id"))
+        if message.get("role") == "user":
+            accumulator.note_model_input(time)
+        usage = _parse_usage(as_dict(message.get("metrics")))
+        if message.get("role") == "assistant" and message_id is not None and usage is not None:
+            model = as_identifier(as_dict(message.get("modelInfo")).get("id"))
+            base = accumulator.common_fields(model=model)
+            accumulator.add_model_call(ModelCall(id=message_id, time=time, usage=usage, **base))
+
+
+def _as_time(milliseconds: object) -> str | None:
+    return times.from_seconds(milliseconds / _MS_PER_S) if type(milliseconds) is int else None
+
+
+def _parse_usage(counters: Object) -> Usage | None:
+    counts = {ours: as_count(counters.get(theirs)) for ours, theirs in _COUNT_KEYS.items()}
+    total_tokens = sum_counts(counts["input_tokens"], counts["output_tokens"])
+    return None if total_tokens is None else Usage(**counts, total_tokens=total_tokens)
+
+
+def _find_subagent_files(path: Path, _spawns: Sequence[SubagentSpawn]) -> list[Path]:
+    is_session = path.name == path.parent.name + _SUFFIX
+    return sorted(path.parent.glob(f"agent_*{_SUFFIX}")) if is_session else []
+
+
+READER = TranscriptReader(
+    session_folder="sessions",
+    parse_line=_parse_document,
+    find_subagent_files=_find_subagent_files,
+    locate=lambda home, session: home / ".cline" / "data" / "sessions" / session / f"{session}{_SUFFIX}",
+)
