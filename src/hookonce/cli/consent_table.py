@@ -50,7 +50,7 @@ WEAKENS_NOTHING = {
     "try": ("--agent --event --tool --input --dialect --json", "runs no hook that nobody has trusted"),
     "events": (_EVENT_WORDS, "reads, or adds to the record"),
     "sessions": ("--agent --project --since --until --last --json", _READS),
-    "show": ("--agent --turns --format --privacy --json", _READS),
+    "show": ("--agent --turns --format --privacy --sign --json", _READS),
     "stats": ("--agent --since --until --rebuild --json", "reads, or counts again"),
     "cost": ("--by --agent --since --until --json", _READS),
     "audit": ("verify checkpoint keys --json", "reads, or signs what is there"),
