@@ -57,7 +57,7 @@ class Listening(SessionHarness):
     def begin(self):
         super().begin()
         self.derived = DerivedEventHooks(self.loop, self.store_writer, LongLivedRegistry(find_runtime_dir()))
-        self.store_writer.connect_sessions(on_stored=self.reaper.handle_stored, on_queued=self.derived.schedule)
+        self.store_writer.connect_sessions(on_added=self.reaper.handle_entry, on_queued=self.derived.schedule)
         self.dedup, self.timer = DedupCache(), CallTimer()
 
     def hooks(self, *hooks):
@@ -446,7 +446,7 @@ def test_a_daemon_that_is_killed_after_the_record_leaves_the_event_to_the_next_o
     daemon.play("windsurf", *SEQUENCES["windsurf"])
 
     def live_on():
-        daemon.store_writer.connect_sessions(on_stored=daemon.reaper.handle_stored, on_queued=die)
+        daemon.store_writer.connect_sessions(on_added=daemon.reaper.handle_entry, on_queued=die)
         daemon.wait(HALF_AN_HOUR)
 
     daemon.store_writer._close_recorder()

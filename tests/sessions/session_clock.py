@@ -32,7 +32,7 @@ class SessionHarness:
         self.store_writer = BackgroundStoreWriter(self.loop)
         self.journal = self.store_writer.journal
         self.reaper = SessionReaper(self.loop, self.store_writer, reports_session_end, self.clock, lambda: time.monotonic() + self.later)
-        self.store_writer.connect_sessions(on_stored=self.reaper.handle_stored)
+        self.store_writer.connect_sessions(on_added=self.reaper.handle_entry)
         self.files = DeniedFileWatcher(self.loop, self.store_writer, self.journal)
 
     def clock(self):

@@ -1,14 +1,31 @@
 """Ends that no agent tells: a process that is gone, a session that rests, and those that were open before."""
 
+import os
+import subprocess
 import sys
+import time
 
 import pytest
 
 from hookonce.base.settings import Settings
-from hookonce.model import Origin
-from hookonce.sessions import reaper
+from hookonce.client.oneshot import _list_ancestors
+from hookonce.inspect.store_access import ingest_spool
+from hookonce.model import Origin, Record
+from hookonce.sessions import agent_process, reaper
+from hookonce.sessions.agent_process import (
+    AgentProcess,
+    drop_shells,
+    find_ancestry,
+    identify_process,
+    is_running,
+    load_process,
+    note_call,
+    parse_caller,
+)
 from hookonce.sessions.derive.turns import IDLE_TIMEOUT_MS
-from hookonce.sessions.reaper import END_GRACE_S, find_ancestry, is_running, parse_caller
+from hookonce.sessions.reaper import END_GRACE_S
+from hookonce.sessions.stored_records import redact_record
+from hookonce.store.spool import files
 from tests.sessions.session_clock import Agent
 
 HALF_AN_HOUR, LONG_ENOUGH = IDLE_TIMEOUT_MS / 1000, END_GRACE_S
@@ -227,3 +244,129 @@ def test_a_daemon_stays_while_a_session_may_end(harness, agent):
     harness.wait(HALF_AN_HOUR)
 
     assert (False, True, False) == (before, during, harness.reaper.has_open_sessions)
+
+
+# Of others
+
+
+def oneshot(harness, kind, by, **fields):
+    """A call that a process for one call has answered."""
+    record = Record(event=harness.event(kind, **fields))
+    files.append(redact_record(record))
+    note_call(record.event, find_ancestry(parse_caller(by.told)))
+    time.sleep(0.002)  # the spool is in the order of ids, which are those of milliseconds
+
+
+@pytest.mark.parametrize("way", ["killed", "stopped"])
+def test_the_next_daemon_knows_the_process(harness, agent, way):
+    """
+    Of a session that was open before it: it ends as soon as under the daemon that has heard its calls.
+    """
+    turn(harness, agent)
+    harness.close() if way == "stopped" else harness.journal.close()
+    harness.begin()
+    harness.wait(60)
+    before = harness.ends()
+    agent.end()
+    harness.wait()
+    harness.wait()
+
+    assert ([], [("session_end", "exit")]) == (before, harness.ends())
+
+
+@pytest.mark.parametrize("when", ["before", "meanwhile"])
+@pytest.mark.parametrize("ingested", [True, False])
+def test_calls_without_a_daemon_tell_it_the_process(harness, agent, when, ingested):
+    """
+    Whether one was there, and whether it or a command has stored them.
+    """
+    if when == "meanwhile":
+        harness.tell("before_prompt", session="other")
+        harness.wait()
+    for kind in TURN:
+        oneshot(harness, kind, agent)
+    if ingested:
+        ingest_spool(print)
+    harness.store_writer.maintain()
+    harness.wait(60)
+    before = harness.ends()
+    agent.end()
+    harness.wait()
+    harness.wait()
+
+    assert ([], [("session_end", "exit")]) == (before, harness.ends())
+
+
+def test_a_process_for_one_call_finds_its_agent(tmp_path, monkeypatch):
+    """
+    Nothing that it was started with is taken for the agent; what ended with an earlier call is not either.
+    """
+    monkeypatch.setenv("HOME", str(tmp_path))
+    script = """import os, sys
+from hookonce.client.oneshot import main
+for kind in ("UserPromptSubmit", "Stop"):
+    read_fd, write_fd = os.pipe()
+    os.write(write_fd, b'{"session_id": "s", "hook_event_name": "%s", "prompt": "x"}' % kind.encode())
+    os.close(write_fd)
+    if not (child := os.fork()):
+        os.dup2(read_fd, 0)
+        os._exit(main(["claude-code", kind]))
+    os.waitpid(child, 0)
+sys.stdout.write(open("/proc/self/stat").read())"""
+    stat = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    found = load_process("claude-code", "s").identity
+
+    assert (int(stat.split()[0]), stat.rpartition(")")[2].split()[19]) == found
+    assert find_ancestry(identify_process(os.getpid())) == drop_shells(_list_ancestors())
+
+
+def test_a_number_means_nothing_elsewhere_and_after_a_restart_of_the_machine(harness, agent, monkeypatch):
+    """
+    What another namespace or the day before has kept is nobody's process here.
+    """
+    with monkeypatch.context() as patch:
+        patch.setattr(agent_process, "_number_scope", lambda: "another machine")
+        for kind in TURN:
+            oneshot(harness, kind, agent)
+    harness.store_writer.maintain()
+    agent.end()
+    harness.wait(60)
+    harness.wait()
+
+    assert [] == harness.ends()
+
+
+def test_a_session_that_goes_on_elsewhere_does_not_end_with_its_first_process(harness, agent):
+    """
+    Though nobody but processes for one call has heard of the second.
+    """
+    turn(harness, agent)
+    second = Agent()
+    for kind in TURN:
+        oneshot(harness, kind, second)
+    agent.end()
+    harness.store_writer.maintain()
+    harness.wait()
+    harness.wait(60)
+    before = harness.ends()
+    second.end()
+    harness.wait()
+    harness.wait()
+
+    assert ([], [("session_end", "exit")]) == (before, harness.ends())
+
+
+def test_an_end_that_another_process_has_stored_is_the_only_one(harness, agent):
+    """
+    The daemon has followed the session, and was not asked about its end.
+    """
+    turn(harness, agent, agent="codex")
+    oneshot(harness, "session_end", agent, agent="codex", data={"reason": "other"})
+    ingest_spool(print)
+    agent.end()
+    for _ in range(2):
+        harness.wait(LONG_ENOUGH)
+    harness.wait(HALF_AN_HOUR)
+
+    assert [("session_end", "other")] == harness.ends()
+    assert AgentProcess() == load_process("codex", "s")

@@ -21,6 +21,7 @@ _MAX_AGE_S = {
     "questions": 600,
     "approved": 600,
     "handlers": 86_400,
+    "sessions": 86_400,
     "stops": 86_400,
 }  # seconds
 _ABANDONED_AFTER_S = 3 * 86_400  # seconds after which a directory that nobody uses belongs to nobody

@@ -13,6 +13,7 @@ import time
 _POLL_INTERVAL_S = 0.1  # seconds between two looks at the clock and at the caller
 _MAX_CLIENT_AGE_S = 20.0  # seconds; our own client gives up before, and others are no clients of ours
 _EXIT_CODE_OFFSET = 100  # above the agent's exit code, ours says that everything was said
+_MAX_ANCESTORS = 16  # processes above us that are looked at
 _BACKGROUND_NICENESS = 10  # how nice a process is that nobody waits for
 _CALLER_STDERR_FD = 3  # where the client has put the caller's stderr, away from what Python itself might say
 
@@ -107,6 +108,7 @@ def _use_client_home(folder: str) -> None:
 
 def _fork_recorder(folder: str, frame: bytes) -> None:
     """Record the call in a forked background process, after its answer."""
+    ancestors = _list_ancestors()  # now, for some wait for us and end with us
     if os.fork():
         return
     try:
@@ -116,24 +118,45 @@ def _fork_recorder(folder: str, frame: bytes) -> None:
             os.dup2(devnull, fd)
         os.nice(_BACKGROUND_NICENESS)
         _use_client_home(folder)
-        _record_call(frame)
+        _record_call(frame, ancestors)
     finally:
         os._exit(0)
 
 
-def _record_call(frame: bytes) -> None:
+def _list_ancestors() -> list[tuple[int, str]]:
+    """The processes above us, each with the moment of its start, as far as /proc tells."""
+    ancestors: list[tuple[int, str]] = []
+    pid = os.getpid()
+    try:
+        while pid > 1 and len(ancestors) < _MAX_ANCESTORS:
+            stat = _read_stat(pid)
+            ancestors.append((pid, stat[19]))
+            pid = int(stat[1])
+    except (OSError, ValueError, IndexError):
+        pass
+    return ancestors
+
+
+def _read_stat(process: int | str | None) -> list[str]:
+    with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as file:  # noqa: PTH123  before all imports
+        return file.read().rpartition(")")[2].split()
+
+
+def _record_call(frame: bytes, ancestors: list[tuple[int, str]]) -> None:
     """Record a call under a lock, one process at a time, so that many calls do not take the machine."""
     from fcntl import LOCK_EX, flock
 
     from hookonce.base import wire
-    from hookonce.dispatch import dispatcher
+    from hookonce.dispatch import context, dispatcher
     from hookonce.store.spool import files
 
     fields = wire.decode_fields(frame)
     with (files.spool_dir() / "turn").open("ab") as lock_file:
         flock(lock_file, LOCK_EX)
         argv = os.fsdecode(fields[3]).split("\0")[:-1]
-        dispatcher.record_call(argv, fields[7], _parse_environment(fields[4]), fields[2].decode("ascii"))
+        environment = _parse_environment(fields[4])
+        call_context = context.oneshot_context(environment, runs_hooks=False, ancestors=ancestors)
+        dispatcher.record_call(argv, fields[7], call_context, fields[2].decode("ascii"))
 
 
 def _caller_age_s(caller: int | None) -> float:
@@ -142,8 +165,7 @@ def _caller_age_s(caller: int | None) -> float:
         # Whoever is gone was not waiting; and where numbers are not those of /proc, somebody else has the caller's.
         is_parent = caller == os.getppid() and os.readlink("/proc/self") == str(os.getpid())  # noqa: PTH115
         process = caller if is_parent else "self"
-        with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as file:  # noqa: PTH123  before all imports
-            ticks = int(file.read().rpartition(")")[2].split()[19])
+        ticks = int(_read_stat(process)[19])
         return min(time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK"), _MAX_CLIENT_AGE_S)
     except (OSError, ValueError, IndexError):
         return 0.0

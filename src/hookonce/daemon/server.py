@@ -84,7 +84,7 @@ class Daemon:
         self.reaper = SessionReaper(self.loop, self.store_writer, reports_session_end)
         self.derived_events = DerivedEventHooks(self.loop, self.store_writer, self.handler_registry)
         self.store_writer.connect_sessions(
-            self.tailer, self.reaper.handle_stored, self.tailer.read_before_close, self.derived_events.schedule
+            self.tailer, self.reaper.handle_entry, self.tailer.read_before_close, self.derived_events.schedule
         )
         self.denied_files = DeniedFileWatcher(self.loop, self.store_writer, self.journal)
         self._stamps: Stamps = []  # of the manifests, when the last call came

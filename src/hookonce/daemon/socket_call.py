@@ -207,7 +207,9 @@ class SocketCall:
         )
         self._wait_for_hooks()
         child_context = structs.replace(
-            context.oneshot_context(request.environment),  # nothing of ours that writes, or waits to be written
+            context.oneshot_context(
+                request.environment, caller_pid=self._pid
+            ),  # nothing of ours that writes, or waits to be written
             cwd=call_context.cwd,
             umask=call_context.umask,
             pid=call_context.pid,

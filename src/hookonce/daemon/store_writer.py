@@ -120,20 +120,20 @@ class BackgroundStoreWriter:
         self._is_scheduled, self._unsigned_rows, self._has_session_end = False, 0, False
         self._open_inode = 0  # of the database that is open
         self.stored_count, self.problem = 0, None  # type: tuple[int, str | None]
-        self._on_stored: Callable[[list[StoreEntry]], object] = lambda _: None
+        self._on_added: Callable[[StoreEntry], object] = lambda _: None
 
     def connect_sessions(
         self,
         listener: RecordListener | None = None,
-        on_stored: Callable[[list[StoreEntry]], object] = lambda _: None,
+        on_added: Callable[[StoreEntry], object] = lambda _: None,
         on_close: Callable[[Recorder], object] = lambda _: None,
         on_queued: Callable[[], object] = lambda: None,
     ) -> None:
-        """Connect what follows sessions: the recorder's listener, and who gets stored entries of the daemon's calls.
+        """Connect what follows sessions: the recorder's listener, and who gets each entry of the daemon's calls.
 
         `on_close` may store something before the store is closed; `on_queued` is called when hooks are to be asked.
         """
-        self._listener, self._on_stored, self._on_close, self._on_queued = listener, on_stored, on_close, on_queued
+        self._listener, self._on_added, self._on_close, self._on_queued = listener, on_added, on_close, on_queued
 
     def _add(self, entry: StoreEntry) -> None:
         self._last_pending_at = monotonic()
@@ -141,6 +141,7 @@ class BackgroundStoreWriter:
             self._first_pending_at = self._last_pending_at
         self._pending[entry.record.event.id] = entry
         self._has_session_end |= entry.record.event.type in _END_TYPES
+        self._on_added(entry)
         self._schedule(_QUIET_PERIOD_S)
 
     def _handle_rotation(self) -> None:
@@ -198,7 +199,6 @@ class BackgroundStoreWriter:
         self.journal.confirm_stored(entry.record.event.id for entry in batch)
         for entry in batch:
             self._pending.pop(entry.record.event.id, None)
-        self._on_stored(batch)
 
     def maintain(self) -> None:
         """Periodic maintenance: ingest the spool, sign, apply retention."""

@@ -4,14 +4,15 @@ A one-shot process works on files; the daemon keeps most of it in memory.
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 from msgspec import Struct
 
-from hookonce.base import process_info
+from hookonce.base import process_info, settings
 from hookonce.dispatch import dedup
 from hookonce.dispatch.manifest_stamps import Stamps
 from hookonce.errors import HookonceError
@@ -75,16 +76,39 @@ class CallContext(Struct, frozen=True, kw_only=True):
     find_event: Callable[[str], KnownEvent | None] = find_event
 
 
-def oneshot_context(environment: Mapping[str, str], *, runs_hooks: bool = True) -> CallContext:
-    """Context of a one-shot process, which the caller has started itself."""
+def oneshot_context(
+    environment: Mapping[str, str],
+    *,
+    runs_hooks: bool = True,
+    caller_pid: int = 0,
+    ancestors: Sequence[tuple[int, str]] | None = None,
+) -> CallContext:
+    """Context of a one-shot process, which the caller has started itself.
+
+    `caller_pid` is a process below the agent, by default ours; `ancestors` are those above, if they may be gone.
+    """
     return CallContext(
         environment=environment,
         cwd=_current_dir(),
         spool=files,
         dedup_store=dedup.disk_store,
         runs_hooks=runs_hooks,
+        on_record=partial(_note_process, caller_pid or os.getpid(), ancestors),
         complete_end=_complete_end,
     )
+
+
+def _note_process(caller_pid: int, ancestors: Sequence[tuple[int, str]] | None, record: Record) -> None:
+    """Keep the agent's process for the daemon that will end its session; what is recorded nowhere has none."""
+    if record.event.session is None or not settings.load().record:
+        return
+    from hookonce.sessions import agent_process  # the fast path does without
+
+    if ancestors is None:
+        ancestry = agent_process.find_ancestry(agent_process.identify_process(caller_pid))
+    else:
+        ancestry = agent_process.drop_shells(ancestors)
+    agent_process.note_call(record.event, ancestry)
 
 
 def _complete_end(event: Event, wait_s: float) -> Task[Event]:

@@ -135,9 +135,8 @@ def answer_call(
     )
 
 
-def record_call(argv: list[str], raw: bytes, environment: Mapping[str, str], call_id: str) -> None:
+def record_call(argv: list[str], raw: bytes, call_context: CallContext, call_id: str) -> None:
     """Record a call that the fast path has answered already; no hook runs."""
-    call_context = context.oneshot_context(environment, runs_hooks=False)
     run_blocking(answer_incoming(receive_call(argv, raw, call_context, call_id)))
 
 

@@ -113,6 +113,18 @@ class Recorder:
         self.has_queued = False  # whether hooks have something to be asked about
         self._untrimmed_rows = _TRIM_INTERVAL_ROWS  # what others have queued may be too much already
         self._live_ids: set[str] = set()  # derived events of this transaction that happened now
+        self._known_version = self.data_version()
+
+    def data_version(self) -> int:
+        """A number that changes when another process has written to the store."""
+        version: int = self.writer.connection.execute("PRAGMA data_version").fetchone()[0]
+        return version
+
+    def _forget_outdated(self) -> None:
+        """Forget the states of sessions to which another process may have added."""
+        if (version := self.data_version()) != self._known_version:
+            self._known_version = version
+            self.states.clear()
 
     def record(self, entries: Sequence[StoreEntry]) -> int:
         """Store entries and derived records in one transaction, and notify the listener; how many are new."""
@@ -138,6 +150,7 @@ class Recorder:
     def append(self, entries: Sequence[StoreEntry], extra: ExtraWrite | None = None) -> int:
         """The same without notification; `extra` writes in the same transaction."""
         self._live_ids.clear()
+        self._forget_outdated()
         try:
             return self.writer.append(entries, self, extra, self._handle_new_records)
         except STORE_ERRORS:
@@ -171,6 +184,7 @@ class Recorder:
 
     def end_session(self, key: SessionKey, *, now: str, is_gone: bool | None) -> tuple[bool, int]:
         """Store the overdue end of a session that was not imported: whether it is over, how many records are new."""
+        self._forget_outdated()
         state = self._session_state(key)
         last = state.turns.last
         if last is None or state.turns.has_ended or not state.turns.has_begun or is_imported(last):
@@ -207,6 +221,7 @@ class Recorder:
         """
         if event.session is None:
             return event
+        self._forget_outdated()
         key = (event.agent, event.session)
         state, derived_records = self._session_state(key), list[Record]()
         for record in records:

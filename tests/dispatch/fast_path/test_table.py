@@ -12,6 +12,7 @@ import pytest
 from hookonce import agents
 from hookonce.base import build_id, ids, paths, wire
 from hookonce.dispatch import dispatcher, manifest_stamps
+from hookonce.dispatch.context import oneshot_context
 from hookonce.dispatch.fail_mode import encode_reply
 from hookonce.dispatch.fast_path import lookup, table
 from hookonce.store.spool import files
@@ -236,7 +237,7 @@ def test_it_is_noted_that_it_happened_before_it_is_answered(home):
     assert (call, "before_tool_execute", "claude-code") == (record.event.id, record.event.type, record.event.agent)
     assert ["later"] == [gap.strategy for gap in record.gaps]
 
-    dispatcher.record_call(["claude-code", "PreToolUse", "--via", "claude-code/user"], json.dumps(CLAUDE).encode(), PLAIN, call)
+    dispatcher.record_call(["claude-code", "PreToolUse", "--via", "claude-code/user"], json.dumps(CLAUDE).encode(), oneshot_context(PLAIN, runs_hooks=False), call)
     (record,) = files.load_records()
     assert ("shell", call) == (record.event.tool.name, record.event.id)
 
