@@ -5,6 +5,7 @@ from importlib import import_module
 
 from hookonce.agents._config.gaps import lost_gap
 from hookonce.agents._config.matchers.alternation import canonicalize_matcher, explain_narrowing
+from hookonce.agents._config.matchers.subject import carry_subject_matcher, subject_gaps
 from hookonce.agents._config.points import (
     canonical_event_of,
     config_event_of,
@@ -30,6 +31,7 @@ __all__ = [
     "canonical_event_of",
     "canonical_tool_name",
     "canonicalize_matcher",
+    "carry_subject_matcher",
     "config_event_of",
     "config_events",
     "config_of",
@@ -50,6 +52,7 @@ __all__ = [
     "reports_session_end",
     "reports_session_start",
     "rewrite_input",
+    "subject_gaps",
     "translate_rewrite",
 ]
 

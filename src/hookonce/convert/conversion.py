@@ -9,7 +9,15 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookonce.agents import canonicalize_matcher, config_of, placement_of
+from hookonce.agents import (
+    AGENTS,
+    canonicalize_matcher,
+    carry_subject_matcher,
+    config_of,
+    load,
+    placement_of,
+    subject_gaps,
+)
 from hookonce.base import invocation
 from hookonce.base.invocation import CANONICAL_DIALECT, Invocation
 from hookonce.convert import losses
@@ -153,6 +161,8 @@ def convert(  # noqa: PLR0913  one name for each thing that a caller may choose
         manifest = replace(manifest, hooks=[_native_hook(target, hook) for hook in manifest.hooks])
     config = config_of(target)
     is_same = source is target
+    if not is_same:
+        manifest, gaps = _carry_matchers(source, target, manifest, gaps)
     if is_same:
         degradation = without_degradation(manifest, config.handlers)
     else:
@@ -178,6 +188,24 @@ def convert(  # noqa: PLR0913  one name for each thing that a caller may choose
         needs_client=bool(wrapped_indices),
         side=build_sidecar(manifest, hooks, parsed_back),
     )
+
+
+def _carry_matchers(
+    source: Agent | None, target: Agent, manifest: Manifest, gaps: list[Gap]
+) -> tuple[Manifest, list[Gap]]:
+    """Matchers at events that are about no tool, for a target that honours them; a manifest has them as an agent's."""
+    hooks = list(manifest.hooks)
+    for index, hook in enumerate(hooks):
+        sources = [load(name) for name in hook.provider_data if name in AGENTS] if source is None else [source]
+        if "matcher" in placement_of(target, hook):
+            continue
+        for agent in sources:
+            if (new_hook := carry_subject_matcher(agent, target, hook)) is not None:
+                hooks[index] = new_hook
+                gaps = [gap for gap in gaps if gap.where != f"$.hooks[{index}].matcher"]
+                gaps += subject_gaps(agent, target, index, new_hook)
+                break
+    return replace(manifest, hooks=hooks), gaps
 
 
 def _degrade_for(

@@ -192,6 +192,15 @@ AGENT = Agent(
         }
         | dict.fromkeys(("PostToolUseFailure", "SessionStart", "Setup", "SubagentStart"), point(_TEXT_CAPABILITIES))
         | dict.fromkeys(("PreCompact", "ConfigChange", "Elicitation", "ElicitationResult"), point("prevent")),
+        subjects={
+            "SessionStart": ("source", "list"),
+            "SessionEnd": ("end_reason", "list"),
+            "PreCompact": ("trigger", "list"),
+            "PostCompact": ("trigger", "list"),
+            "SubagentStart": ("agent_type", "list"),
+            "SubagentStop": ("agent_type", "list"),
+            "Notification": ("notification_type", "list"),
+        },
         programs=("claude",),
         capabilities=frozenset(
             {"structured_output", "input_rewrite", "llm_evaluated", "http_handler", "async_execution"}

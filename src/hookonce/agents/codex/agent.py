@@ -205,6 +205,13 @@ AGENT = Agent(
             "PostCompact": point("message"),
             "Interrupt": point("message", hard_timeout_s=3),
         },
+        subjects={
+            "SessionStart": ("source", "list"),
+            "PreCompact": ("trigger", "list"),
+            "PostCompact": ("trigger", "list"),
+            "SubagentStart": ("agent_type", "list"),
+            "SubagentStop": ("agent_type", "list"),
+        },
         programs=("codex",),
         capabilities=frozenset({"structured_output", "input_rewrite", "async_execution", "platform_commands"}),
         matching="names joined by bars, else a pattern, unanchored",

@@ -284,6 +284,11 @@ AGENT = Agent(
         parse=partial(parse, _SPELLING),
         points=_POINTS | {name: _POINTS[camel] for name in _PASCAL_EVENTS if (camel := camel_event(name)) in _POINTS},
         events=_CAMEL_EVENTS,
+        subjects={
+            "preCompact": ("trigger", "full"),
+            "subagentStart": ("agent_type", "full"),
+            "notification": ("notification_type", "full"),
+        },
         programs=("copilot",),
         borrows=("claude-code", "vs-code-copilot"),
         capabilities=frozenset({"structured_output", "input_rewrite", "http_handler", "platform_commands"})

@@ -259,6 +259,10 @@ AGENT = Agent(
             "afterTabFileEdit": _completion_point(),
             "workspaceOpen": point(install="opt-in", why="asks for plugins, before there is any session"),
         },
+        subjects={
+            "subagentStart": ("agent_type", "pattern"),
+            "subagentStop": ("agent_type", "pattern"),
+        },
         programs=("cursor-agent", "cursor"),
         borrows=("claude-code",),
         capabilities=frozenset({"structured_output", "input_rewrite", "llm_evaluated"}),

@@ -149,6 +149,9 @@ AGENT = Agent(
             "user": ("~/.factory/hooks.json", "~/.factory/hooks/hooks.json", "~/.factory/settings.local.json"),
             "project": (".factory/hooks.json", ".factory/hooks/hooks.json"),
         },
+        subjects={
+            "SessionStart": ("source", "pattern"),
+        },
         programs=("droid",),
         render=render,
         parse=parse,

@@ -264,6 +264,11 @@ AGENT = Agent(
             "SessionStart": point("context message suppress hides_messages"),
             "PreCompress": point(install="opt-in", why="comes before every call of the model, whatever becomes of it"),
         },
+        subjects={
+            "SessionStart": ("source", "exact"),
+            "SessionEnd": ("end_reason", "exact"),
+            "PreCompress": ("trigger", "exact"),
+        },
         programs=("gemini",),
         capabilities=frozenset({"structured_output", "input_rewrite", "custom_env"}),
         matching="pattern, unanchored",
