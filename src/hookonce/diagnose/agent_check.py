@@ -21,7 +21,7 @@ from hookonce.diagnose.diagnosis import Diagnosis
 from hookonce.dispatch.hook_faults.handlers import command_faults
 from hookonce.dispatch.hook_faults.table import describe_fault
 from hookonce.model import Agent, Hook
-from hookonce.trust.consent import hook_digest, is_vouched
+from hookonce.trust.consent import find_changes, hook_digest, is_vouched
 from hookonce.vocabulary.names import describe_handler
 
 _MIN_TIMEOUT_S = 1  # less than it takes to start an interpreter on a busy machine
@@ -106,7 +106,9 @@ def _hook_faults(agent: Agent, scope: str, hook: Hook, client: str) -> Iterator[
     if timeout is not None and timeout < _MIN_TIMEOUT_S:
         yield "timeout", f"has {timeout} s, too short to start a program"
     if not is_vouched(agent, hook, client):
-        yield "unvouched", "is vouched for by nobody"
+        changes = find_changes(agent, hook)
+        since = f", because {' and '.join(changes)} changed since somebody did" if changes else ""
+        yield "unvouched", f"is vouched for by nobody{since}"
 
 
 class BlockedScope(Struct, frozen=True, kw_only=True):

@@ -4,6 +4,7 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from hashlib import sha256
 from os.path import isfile
 from pathlib import Path
@@ -36,10 +37,13 @@ from hookonce.trust.pin_store import (
 )
 from hookonce.trust.pins import POLICY_PATH, UNKNOWN_PREFIX, ProjectPaths, build_pin, platform_command
 from hookonce.trust.script_contents import env_interpreter
+from hookonce.trust.shell_words import ShellWord, UnclearCommand, harmless_switches, split_words
 from hookonce.vocabulary.names import describe_handler
 
 _WORD_SEPARATORS = re.compile(r"[^\w./@+-]+")
 _VOUCH_FILE = "vouched.json"
+_MARK_CHARS = 16
+_LOG_ENDINGS = (".log", ".jsonl", ".ndjson", ".out", ".err")
 _ENV_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 _MAX_SCRIPT_BYTES = 1 << 20  # of a script that is searched for the names of others
 _SCANNER_TIMEOUT_S = 120
@@ -209,34 +213,93 @@ def propose_absence(project: Path) -> TrustProposal:
     return TrustProposal(path=project, pin=pin, text=text, is_current=bool(load_pins(project, pin.manifest)))
 
 
+class Vouch(Struct, frozen=True):
+    """What a person has vouched for: a hook's entry, and the digests of the files that it runs or reads."""
+
+    entry: str
+    files: dict[str, str]
+
+
 def hook_digest(agent: Agent, hook: Hook) -> str:
-    """A digest of what a hook runs: its entry, and the content of every file that the command names."""
-    hasher = sha256(dump([agent.name, hook.event, hook.handler]))
-    try:
-        words = shlex.split(hook.handler.command or "")
-    except ValueError:
-        words = []
-    for word in words:
+    """A digest of what a hook runs: its entry, and the content of every file that the command runs or reads."""
+    hasher = sha256(_entry_bytes(agent, hook))
+    for _, data in _read_files(hook):
+        hasher.update(data)
+    return hasher.hexdigest()[:_MARK_CHARS]
+
+
+def _entry_bytes(agent: Agent, hook: Hook) -> bytes:
+    return dump([agent.name, hook.event, hook.handler])
+
+
+def _read_files(hook: Hook) -> Iterator[tuple[str, bytes]]:
+    """The files that a command names by their whole path and does not write to, with their content."""
+    for word in _file_words(hook.handler.command or ""):
         file = Path(word).expanduser()
         try:
-            hasher.update(read_regular_file(file) if file.is_absolute() and file.is_file() else b"")
+            if file.is_absolute() and file.is_file():
+                yield str(file), read_regular_file(file)
         except OSError:
-            hasher.update(b"not ours to read")
-    return hasher.hexdigest()[:16]
+            yield str(file), b"not ours to read"
+
+
+def _file_words(command: str) -> Iterator[str]:
+    """The words of a command that may name a file, without those that it only writes to."""
+    try:
+        words = split_words(command)
+    except UnclearCommand:
+        with suppress(ValueError):
+            yield from shlex.split(command)
+        return
+    program, has_script = "", False
+    for word in words:
+        if word.role == "program":
+            program = os.path.basename(word.text)  # noqa: PTH119
+            has_script = harmless_switches(program) is None and program not in {".", "source"}
+        else:
+            if word.role == "output" or program == "tee" or (has_script and _is_log(word)):
+                continue
+            has_script = has_script or not word.text.startswith("-")
+        yield word.text
+
+
+def _is_log(word: ShellWord) -> bool:
+    """Whether an argument names a file to which lines are added, by its ending; nothing that can be run."""
+    is_log_name = word.role == "argument" and word.text.endswith(_LOG_ENDINGS)
+    return is_log_name and not os.access(Path(word.text).expanduser(), os.X_OK)
 
 
 def is_vouched(agent: Agent, hook: Hook, client: str) -> bool:
     """Whether a person has looked at this hook as it is now, or it is our own entry."""
-    return is_own_entry(hook.handler.target, client) or hook_digest(agent, hook) in _load_digests()
+    return is_own_entry(hook.handler.target, client) or hook_digest(agent, hook) in _load_vouches()
 
 
-def vouch(digests: list[str]) -> None:
-    """Record that a person vouches for these digests."""
-    replace_file(paths.data_dir() / _VOUCH_FILE, encode(sorted({*_load_digests(), *digests})), mode=0o600)
+def find_changes(agent: Agent, hook: Hook) -> list[str]:
+    """The files that have changed since a person vouched for this very entry; empty if nobody has."""
+    entry, digests = content_digest(_entry_bytes(agent, hook)), _file_digests(hook)
+    vouches = [vouch for vouch in _load_vouches().values() if vouch is not None and vouch.entry == entry]
+    changes = [{name for name, _ in vouch.files.items() ^ digests.items()} for vouch in vouches]
+    return sorted(min(changes, key=len, default=()))
 
 
-def _load_digests() -> list[str]:
+def _file_digests(hook: Hook) -> dict[str, str]:
+    return {name: content_digest(data) for name, data in _read_files(hook)}
+
+
+def vouch(hooks: Iterable[tuple[Agent, Hook]]) -> list[str]:
+    """Record that a person vouches for these hooks; the files that have to stay as they are."""
+    vouches = {
+        hook_digest(agent, hook): Vouch(content_digest(_entry_bytes(agent, hook)), _file_digests(hook))
+        for agent, hook in hooks
+    }
+    replace_file(paths.data_dir() / _VOUCH_FILE, encode(_load_vouches() | vouches, order="sorted"), mode=0o600)
+    return sorted({name for vouch in vouches.values() for name in vouch.files})
+
+
+def _load_vouches() -> dict[str, Vouch | None]:
+    """What was vouched for, by marks; older versions have written nothing else, as a list."""
     try:
-        return decode(read_file(paths.data_dir() / _VOUCH_FILE) or b"[]", type=list[str])
+        document = decode(read_file(paths.data_dir() / _VOUCH_FILE) or b"{}", type=list[str] | dict[str, Vouch | None])
     except DecodeError:
-        return []
+        return {}
+    return document if isinstance(document, dict) else dict.fromkeys(document)

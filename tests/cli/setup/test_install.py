@@ -213,14 +213,15 @@ def test_a_person_vouches_for_a_hook_until_it_changes(home, tmp_path):
     settings(home).write_text(json.dumps({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": f"sh {script}"}]}]}}))
 
     (mark,) = re.findall(r"--vouch (\w+)\)", ours(home, "doctor", "claude-code").out)
-    code, _ = at_a_terminal(home, "doctor", "--vouch", mark)
+    code, said = at_a_terminal(home, "doctor", "--vouch", mark)
     calm = ours(home, "doctor", "claude-code")
     script.write_text("#!/bin/sh\ncurl evil\n")
     alarmed = ours(home, "doctor", "claude-code")
 
     assert 0 == code
     assert "--vouch" not in calm.out
-    assert "vouched for by nobody" in alarmed.out
+    assert f"1 hook vouched for, until the entry or {script} changes" in said
+    assert f"vouched for by nobody, because {script} changed since somebody did" in alarmed.out
 
 
 def test_adopted_hooks_move_into_the_manifest(home):

@@ -13,13 +13,14 @@ from hookonce.cli._ui.tables import print_words
 from hookonce.client.installation import install_client
 from hookonce.configure.changes import FileChange, render_diff
 from hookonce.configure.locations import current_roots
+from hookonce.configure.status import read_agent_hooks
 from hookonce.diagnose.agent_check import check_agent
 from hookonce.diagnose.diagnosis import Diagnosis
 from hookonce.diagnose.doctor import run_checks
 from hookonce.diagnose.self_check import calling_agents, check_installation
 from hookonce.errors import HookonceError
 from hookonce.inspect.query_args import find_agent
-from hookonce.trust.consent import vouch
+from hookonce.trust.consent import hook_digest, vouch
 
 _EXAMPLES = """examples:
   hookonce doctor
@@ -36,7 +37,7 @@ def configure(parser: ArgumentParser) -> None:
     config_changes.add_change_options(parser, has_changes=False)
     add_flag(parser, "--repair", "mend what can be mended, after showing it")
     add_flag(parser, "--dry-run", "with --repair: show it only")
-    vouch_help = "vouch for hooks by the marks that are shown"
+    vouch_help = "vouch for hooks by the marks that are shown, until they change; a log that they write to may grow"
     parser.add_argument("--vouch", nargs="+", metavar="MARK", default=[], help=vouch_help)
 
 
@@ -58,17 +59,23 @@ def run(options: Namespace) -> int:
 
 def _run_vouch(options: Namespace) -> None:
     locations, client = current_roots(), str(paths.client_path())
+    named_agents = config_changes.select_agents(options, locations)
+    hooks = {
+        hook_digest(agent, hook): (agent, hook)
+        for agent in named_agents
+        for _, _, hook in read_agent_hooks(agent, locations).hooks
+    }
     messages = {
         finding.mark: finding.message
-        for agent in config_changes.select_agents(options, locations)
+        for agent in named_agents
         for finding in check_agent(agent, locations, client)
-        if finding.mark
+        if finding.mark in hooks
     }
     if unknown_marks := [mark for mark in options.vouch if mark not in messages]:
         raise HookonceError(f"no hook has the mark {unknown_marks[0]}; hookonce doctor lists them")
     require_consent("doctor --vouch", "\n".join(messages[mark] for mark in options.vouch))
-    vouch(options.vouch)
-    print(f"{pluralize(len(options.vouch), 'hook')} vouched for, until the entry or its script changes")
+    files = vouch(hooks[mark] for mark in options.vouch)
+    print(f"{pluralize(len(options.vouch), 'hook')} vouched for, until {' or '.join(('the entry', *files))} changes")
 
 
 def _print_findings(findings: list[Diagnosis], *, is_installed: bool) -> None:
