@@ -44,6 +44,8 @@ def test_a_new_manifest_is_of_the_printed_version_unless_another_is_asked_for(ro
     """
     made = plan(roots, asked)
 
+    assert made.manifest.new.endswith(b"}\n")
+    assert [] == [line for line in made.manifest.new.splitlines() if line != line.rstrip()]
     assert (spec, ["./x.sh"]) == ((read := load_manifest(made.manifest.new)).spec, [hook.handler.command for hook in read.hooks])
 
 

@@ -12,6 +12,7 @@ from hookonce.agents import config_of
 from hookonce.base import paths
 from hookonce.base.invocation import is_own_entry
 from hookonce.configure.changes import apply_change
+from hookonce.configure.edit import jsonc
 from hookonce.configure.entries import build_entries
 from hookonce.configure.install import plan_install, plan_removal
 from hookonce.configure.locations import ConfigRoots, document_of, target_file
@@ -136,12 +137,36 @@ def test_where_there_was_nothing_nothing_is_left(name, scope, place):
 
     changes = install(agent, place, scope)
     hooks = [hook for change in changes for hook in parsed(agent, change.path)]
+    texts = [change.path.read_bytes() for change in changes]
     again = install(agent, place, scope)
     uninstall(agent, place, scope)
 
     assert sorted(hook.handler.command for hook in build_entries(agent, scope, client)) == sorted(hook.handler.command for hook in hooks)
     assert [] == again
     assert [] == [change.path for change in changes if change.path.exists()]
+    assert [] == [line for text in texts for line in text.splitlines() if line != line.rstrip()]
+    assert all(text.endswith(b"\n") and not text.endswith(b"\n\n") for text in texts)
+
+
+@pytest.mark.parametrize("name", ["claude-code", "codex", "gemini-cli"])
+def test_a_file_that_we_made_goes_when_nothing_of_others_is_left_in_it(name, place):
+    """
+    Also when somebody wrote into it meanwhile and we did so again after them; what is theirs stays.
+    """
+    agent = agents.load(name)
+    path = target_file(agent, "user", place)
+    for is_kept in (False, True):
+        install(agent, place)
+        ours = path.read_bytes()
+        path.write_bytes(jsonc.set_value(ours, ("model",), "x"))
+        for change in plan_install(agent, "user", place, str(paths.client_path()), "all"):
+            apply_change(change)
+        if not is_kept:
+            path.write_bytes(jsonc.remove_path(path.read_bytes(), ("model",)))
+        uninstall(agent, place)
+
+        assert is_kept == path.exists()
+    assert {"model": "x"} == json.loads(path.read_bytes())
 
 
 @pytest.mark.parametrize("name", ABLE)

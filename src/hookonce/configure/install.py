@@ -1,5 +1,6 @@
 """Installation of our entries into an agent's configuration, and their removal, as planned changes."""
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -26,6 +27,7 @@ from hookonce.errors import HookonceError
 from hookonce.model import Agent, Hook, Object
 
 _SCRIPT_MODE = 0o777  # less what the umask takes away
+_LINE_END_SPACE = re.compile(rb"[ \t]+$", re.MULTILINE)
 _ENTRY_MARKERS = (b"hookonce-on", b"?via=")  # a file without them has no door of ours
 
 
@@ -58,6 +60,8 @@ def plan_install(
     document = document["hooks"] if is_event_map(agent, target, roots) else document
     with naming_file(target):
         new = insert_entries(agent, target, old or b"", document, client)
+    if old is None:
+        new = _LINE_END_SPACE.sub(b"", new)  # the editor's mark; of a file that we made the journal knows it
     mode = PRIVATE_MODE if address else DEFAULT_MODE
     return [] if new == old else [FileChange(path=target, old=old, new=new, mode=mode, agent=agent.name, scope=scope)]
 
@@ -146,25 +150,27 @@ def plan_removal(
 
 
 def _plan_file_removal(agent: Agent, path: Path, client: str, *, unwrap: bool) -> FileChange | None:
-    has_own, has_others = _has_entries(agent, path, client)
+    try:
+        has_own, has_others = _has_entries(agent, path, read_regular_file(path), client)
+    except OSError:
+        has_own = has_others = False
     if not has_own and not unwrap:
         return None
     old = read_file(path) or b""
     is_untouched, new = (False, None) if has_others else journal.original_bytes(path, old)
     with naming_file(path):
-        if not is_untouched:
+        # Where somebody wrote between two installations of ours, the copy of then has our older entries in it.
+        if not is_untouched or _has_entries(agent, path, new or b"", client)[0]:
             new = _remove_own_entries(agent, path, old, client) or None
+            if new is not None and journal.is_own_file(path) and document_of(agent, path, new) == {}:
+                new = None
         if unwrap and new is not None:
             new = _unwrap_scripts(agent, path, new, client)
     return None if new == old else FileChange(path=path, old=old, new=new, agent=agent.name)
 
 
-def _has_entries(agent: Agent, path: Path, client: str) -> tuple[bool, bool]:
-    """Whether a file holds entries for this agent, and whether it also holds another's."""
-    try:
-        data = read_regular_file(path)
-    except OSError:
-        return False, False
+def _has_entries(agent: Agent, path: Path, data: bytes, client: str) -> tuple[bool, bool]:
+    """Whether a file's bytes hold entries for this agent, and whether they also hold another's."""
     if not any(marker in data for marker in _ENTRY_MARKERS):
         return False, False
     with naming_file(path):

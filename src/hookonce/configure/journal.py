@@ -19,6 +19,7 @@ class JournalEntry(Struct, frozen=True, omit_defaults=True):
     before: str | None = None
     made: list[str] = []  # the folders that were made for it, the innermost first
     at: str | None = None  # when we first wrote into it
+    is_new: bool = False  # whether there was no file when we did
 
 
 def file_digest(data: bytes) -> str:
@@ -35,7 +36,9 @@ def record_change(path: Path, old: bytes | None, new: bytes, copy: Path | None) 
         before = entry.before  # as we left it: what was there before us is still the older backup
     missing_folders = [str(folder) for folder in takewhile(lambda folder: not folder.exists(), path.parents)]
     new_folders = missing_folders if old is None or entry is None else entry.made
-    entries[str(path)] = JournalEntry(file_digest(new), before, new_folders, times.now() if entry is None else entry.at)
+    is_new = old is None or (entry is not None and entry.is_new)
+    at = times.now() if entry is None else entry.at
+    entries[str(path)] = JournalEntry(file_digest(new), before, new_folders, at, is_new)
     _save_entries(entries)
 
 
@@ -79,6 +82,12 @@ def original_bytes(path: Path, current: bytes) -> tuple[bool, bytes | None]:
         return True, None
     copy = Path(entry.before)
     return (True, copy.read_bytes()) if copy.is_file() else (False, None)
+
+
+def is_own_file(path: Path) -> bool:
+    """Whether there was no such file before we wrote it."""
+    entry = _load_entries().get(str(path))
+    return entry is not None and entry.is_new
 
 
 def changed_files() -> list[Path]:

@@ -108,7 +108,7 @@ def test_no_folder_is_named_where_gemini_has_no_hooks(tmp_path):
     """
     put(tmp_path / ".gemini" / "settings.json", {})
 
-    assert {"ok": True, "findings": []} == ours(tmp_path, "doctor", "gemini-cli", "--json").documents()[0]
+    assert {"ok": True, "installed": False, "findings": []} == ours(tmp_path, "doctor", "gemini-cli", "--json").documents()[0]
 
 
 def test_the_verdict_on_a_folder_is_of_the_published_shape(tmp_path):
