@@ -4,6 +4,7 @@ import pytest
 from msgspec import to_builtins
 
 from hookonce import agents, allow, ask, context, decode, deny, hook, rewrite
+from hookonce.dispatch.hook_faults.manifest_words import event_problem
 from hookonce.errors import HookonceError
 from hookonce.model import Decision
 from hookonce.sdk.answers import encode_decision, parse_answer
@@ -127,6 +128,19 @@ def test_a_decorator_that_makes_no_sense_is_refused(words, more):
     """
     with pytest.raises(HookonceError):
         hook(*words, **more)
+
+
+NATIVE = {"PreToolUse": "before_tool_execute", "pretooluse": "before_tool_execute", "BeforeTool": "before_tool_execute", "tool.execute.before": "before_tool_execute", "userPromptSubmitted": "before_prompt", "sesion_start": "session_start"}
+
+
+@pytest.mark.parametrize("name", NATIVE)
+def test_an_agents_own_name_of_an_event_is_answered_with_ours(name):
+    """
+    As `check` does it for a manifest.
+    """
+    with pytest.raises(HookonceError, match=rf"no event is called '{name}'; did you mean {NATIVE[name]}\?"):
+        hook(name)
+    assert f"(did you mean {NATIVE[name]}?)" in event_problem(name)
 
 
 def test_there_is_a_sample_for_every_event_of_every_agent():

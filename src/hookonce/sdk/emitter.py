@@ -24,7 +24,6 @@ from hookonce.model import SCHEMA, Actor, Agent, Config, Decision, Event, Gap, O
 from hookonce.secrets import log as logs
 from hookonce.store.privacy.redact import LEVELS, Level, redact
 from hookonce.vocabulary.events import EVENTS
-from hookonce.vocabulary.names import suggest_name
 
 
 class Step:
@@ -155,7 +154,9 @@ class Emitter:
     def emit(self, type: str, *, data: Object | None = None, **fields: Any) -> Decision:  # noqa: A002  the event's word
         """Any other event, by its canonical name; `fields` are those of `Event`."""
         if type not in EVENTS and not type.startswith("vendor."):
-            raise UsageError(f"no event is called {type!r}{suggest_name(type, EVENTS)}; what only you have is vendor.…")
+            from hookonce.dispatch.hook_faults.manifest_words import suggest_event  # all agents' names, for this alone
+
+            raise UsageError(f"no event is called {type!r}{suggest_event(type)}; what only you have is vendor.…")
         transcript = {} if self.transcript is None else {"transcript_path": self.transcript}
         now = times.now()
         event = Event(

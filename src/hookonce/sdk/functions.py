@@ -15,7 +15,6 @@ from hookonce.sdk.answers import parse_answer
 from hookonce.sdk.event import HookEvent
 from hookonce.vocabulary.decision_merge import merge_decisions
 from hookonce.vocabulary.events import BROADER_EVENTS, EVENTS
-from hookonce.vocabulary.names import suggest_name
 
 HookFunction = Callable[[HookEvent], Any]
 F = TypeVar("F", bound=HookFunction)
@@ -44,7 +43,9 @@ def hook(event: Any = None, /, *, tool: Any = None) -> Any:
     if callable(event):
         return hook()(event)
     if event is not None and event not in EVENTS and not event.startswith("vendor."):
-        raise UsageError(f"no event is called {event!r}{suggest_name(event, EVENTS)}")
+        from hookonce.dispatch.hook_faults.manifest_words import suggest_event  # all agents' names, for this alone
+
+        raise UsageError(f"no event is called {event!r}{suggest_event(event)}")
     matcher = list(tool) if isinstance(tool, (tuple, set, frozenset)) else tool
     if matcher is not None and (fault := next(find_matcher_problems(matcher, "tool"), None)) is not None:
         raise UsageError(f"{fault[0]}: {fault[1]}")

@@ -29,6 +29,7 @@ def home(tmp_path):
     put(folder / "guard.py", GUARD)
     put(folder / "broken.py", "def no_rm(event):\n    return (\n")
     put(folder / "plain.py", "def no_rm(event):\n    return None\n")
+    put(folder / "native.py", "from hookonce import hook as on\n\n@on('PreToolUse')\ndef no_rm(event):\n    return None\n")
     put(folder / "made.py", "from elsewhere import *\n")
     put(folder / "judge.json", json.dumps(DESCRIPTOR))
     put(folder / "wishing.json", json.dumps(DESCRIPTOR | {"capabilities": ["net.fetch"]}))
@@ -42,6 +43,7 @@ WRONG = {
     "no_rmm": (hook(file="guard.py", name="no_rmm"), "has no function no_rmm; did you mean no_rm?"),
     "syntax": (hook(file="broken.py"), "broken.py, line 2: '(' was never closed"),
     "unmarked": (hook(file="plain.py"), "plain.py has no function that is marked with @hook"),
+    "a native event": (hook(file="native.py"), "native.py, line 3: no event is called 'PreToolUse'; did you mean before_tool_execute?"),
     "no descriptor": (hook(type="module", file="juge.json"), "juge.json cannot be read: No such file or directory"),
     "unread descriptor": (hook(type="module", file="unread.json"), "expected a JSON document"),
     "no program": (hook(type="module", file="gone.json"), "there is no program ./jugde"),

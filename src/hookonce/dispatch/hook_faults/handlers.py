@@ -12,6 +12,7 @@ from shutil import which
 from hookonce.base import paths
 from hookonce.base.files import read_regular_file
 from hookonce.dispatch import module_hook
+from hookonce.dispatch.hook_faults.manifest_words import suggest_event
 from hookonce.dispatch.hook_faults.table import HookFault, make_fault
 from hookonce.dispatch.prepare import MODEL_HANDLER_TYPES, command_of
 from hookonce.dispatch.select import SelectedHook
@@ -22,6 +23,7 @@ from hookonce.handlers.environment import find_program
 from hookonce.handlers.http import build_http_operation
 from hookonce.manifest.discover import Scope
 from hookonce.model import Handler, Hook
+from hookonce.vocabulary.events import EVENTS
 from hookonce.vocabulary.names import suggest_name
 
 _SHELL_WORD = compile_pattern(
@@ -102,6 +104,8 @@ def parse_python(file: Path) -> ast.Module:
 
 def _check_source(file: Path, tree: ast.Module, name: str | None) -> None:
     """Refuse a file in which nothing has that name; without a name, one in which nothing can be marked."""
+    if (line := next(_unknown_events(tree), None)) is not None:
+        raise HookonceError(f"{file}, {line}")
     bound_names = set(_bound_names(tree))
     used_names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     if _DYNAMIC_NAMES & (bound_names | used_names) or (name or "") in bound_names:
@@ -110,6 +114,17 @@ def _check_source(file: Path, tree: ast.Module, name: str | None) -> None:
         raise HookonceError(f"{file} has no function {name}{suggest_name(name, bound_names)}")
     if not any(_may_mark_hook(node) for node in ast.walk(tree)):
         raise HookonceError(f"{file} has no function that is marked with @hook")
+
+
+def _unknown_events(tree: ast.Module) -> Iterator[str]:
+    """Calls of our decorator with a text that is no event: the file cannot be loaded."""
+    imports = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module == "hookonce")
+    names = {alias.asname or alias.name for node in imports for alias in node.names if alias.name == "hook"}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Name(id=name), args=[ast.Constant(value=str(event)), *_]) if name in names:
+                if event not in EVENTS and not event.startswith("vendor."):
+                    yield f"line {node.lineno}: no event is called {event!r}{suggest_event(event)}"
 
 
 def _may_mark_hook(node: ast.AST) -> bool:

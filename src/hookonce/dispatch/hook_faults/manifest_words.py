@@ -38,15 +38,18 @@ def _unknown_keys(node: Any, known_keys: Collection[str], path: str, owner: str)
 
 def event_problem(event: str) -> str | None:
     """Why a hook for this event never runs, and what was probably meant; None if some agent may call it, or we do."""
-    canonical_names = _canonical_by_native()
-    if event.startswith("vendor.") or event in canonical_names.values() or event in DERIVED_EVENTS:
+    if event.startswith("vendor.") or event in _canonical_by_native().values() or event in DERIVED_EVENTS:
         return None
-    hint = ""
-    if event in canonical_names:
-        hint = f" (did you mean {canonical_names[event]}?)"
-    elif event not in EVENTS and (suggestion := suggest_name(event, {*canonical_names.values()} | DERIVED_EVENTS)):
-        hint = f" ({suggestion.removeprefix('; ')})"
-    return f"no agent calls this event; the hook never runs{hint}"
+    suggestion = "" if event in EVENTS else suggest_event(event).removeprefix("; ")
+    return f"no agent calls this event; the hook never runs{suggestion and f' ({suggestion})'}"
+
+
+def suggest_event(event: str) -> str:
+    """`; did you mean …?` for an agent's own name of an event, or for nearly that of one; else nothing."""
+    canonical_names = _canonical_by_native()
+    by_lower = {native.lower(): canonical for native, canonical in canonical_names.items()}
+    canonical = canonical_names.get(event) or by_lower.get(event.lower())
+    return f"; did you mean {canonical}?" if canonical else suggest_name(event, {*by_lower.values()} | DERIVED_EVENTS)
 
 
 def event_problems(document: Any) -> list[Problem]:
