@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import hookonce
+from tests.cli.command import environment, run
 from tests.shared import ROOT
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "agents").glob("*.md"))]
@@ -92,3 +93,20 @@ def test_every_command_is_in_the_readme():
 
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert [name for name in COMMANDS if f"hookonce {name}" not in text] == []
+
+
+def test_the_hook_of_the_readme_passes_without_a_warning_and_refuses(tmp_path):
+    """
+    As a reader types it: the script, the manifest beside it, `check` and `try`.
+    """
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    script = next(block for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL) if "cat >" in block)
+    env = environment(HOME=str(tmp_path))
+    subprocess.run(script, shell=True, env=env, check=True)  # noqa: S602
+    manifest = tmp_path / ".config" / "hookonce" / "hooks.json"
+    manifest.write_text(next(block for block in re.findall(r"```json\n(.*?)```", text, re.DOTALL) if '"spec"' in block))
+    checked = run("check", manifest, HOME=str(tmp_path))
+    tried = run("try", "no-rm-rf", "--agent", "codex", "--json", HOME=str(tmp_path))
+
+    assert (0, f"{manifest}: manifest, 1 document: ok\n", "") == checked
+    assert "not like this" in tried.documents()[0]["reply"]["stdout"]
