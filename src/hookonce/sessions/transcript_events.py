@@ -85,7 +85,8 @@ def outcome_records(outcomes: Iterable[ToolOutcome], calls: OpenCalls, owner: Tr
     records = []
     for outcome in outcomes:
         call = find_call(calls, outcome.id, outcome.tool) if outcome.id not in owner.pending_calls else None
-        is_told = call is None or not outcome.is_done or (call.is_refused and outcome.refused_by is not None)
+        has_run = outcome.ok is True or outcome.exit_code is not None
+        is_told = call is None or not outcome.is_done or (call.is_refused and not has_run)
         if call is not None and not is_told and outcome.is_known:
             records.append(_outcome_record(outcome, call, owner))
             calls, _ = update_calls(calls, records[-1])

@@ -46,6 +46,14 @@ class TranscriptAccumulator:
         else:
             self._unreadable += 1
 
+    def add_document(self, parse_line: LineParser, text: str, **fields: Json) -> None:
+        """Parse one row of a database, with these fields."""
+        document = _parse_document(text.encode())
+        if type(document) is dict:
+            parse_line(self, document | fields)
+        else:
+            self._unreadable += 1
+
     def common_fields(self, **overrides: Any) -> dict[str, Any]:
         """Fields that all items share: session, turn and sub-agent, with overrides."""
         return {name: getattr(self.memory, name) for name in ("session", "turn", "subagent")} | overrides
@@ -147,6 +155,8 @@ class TranscriptReader(Struct, frozen=True, kw_only=True):
     find_subagent_files: Callable[[Path, Sequence[SubagentSpawn]], list[Path]]  # those of a session file, by its spawns
     read_spawn: Callable[[Path], SubagentSpawn | None] | None = None  # what a file beside that of a sub-agent says
     locate: Callable[[Path, str], Path] | None = None  # the file of a session in a home, where no payload names it
+    # Rows of a SQLite database, whose path ends with the session: id, time and document, by session, time and limit.
+    query: str | None = None
 
 
 def parse_chunk(

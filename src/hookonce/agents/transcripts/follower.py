@@ -4,7 +4,9 @@ A file that was replaced (device, inode or the bytes before the cursor differ) i
 """
 
 import os
+import sqlite3
 import stat
+from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
 
@@ -16,7 +18,9 @@ from hookonce.agents.transcripts.types import ReaderMemory, TranscriptBatch, Tra
 from hookonce.base.paths import MAX_PATH_CHARS
 from hookonce.errors import HookonceError
 
-_SESSION_SUFFIXES = frozenset({".jsonl", ".json"})
+_DATABASE_SUFFIX = ".db"
+_SESSION_SUFFIXES = frozenset({".jsonl", ".json", _DATABASE_SUFFIX})
+_BATCH_ROWS, _DATABASE_TIMEOUT_S = 500, 0.05
 
 
 def resolve_session_file(agent: str, path_text: str, home: Path) -> Path:
@@ -24,6 +28,8 @@ def resolve_session_file(agent: str, path_text: str, home: Path) -> Path:
     if not path_text.startswith(os.sep) or "\0" in path_text or len(path_text) > MAX_PATH_CHARS:
         raise HookonceError(f"no session file of {agent}: its path says nothing")
     path = Path(os.path.realpath(path_text))
+    if path.parent.suffix == _DATABASE_SUFFIX:  # a session in a database
+        return resolve_session_file(agent, str(path.parent), home) / path.name
     file_stat = path.stat()
     if not stat.S_ISREG(file_stat.st_mode) or file_stat.st_uid != os.getuid():
         raise HookonceError(f"no session file of {agent}: {path} is not a file of this user")
@@ -43,6 +49,8 @@ def follow_file(
     reader: TranscriptReader, path: Path, cursor: TranscriptCursor | None = None, max_bytes: int = MAX_CHUNK_BYTES
 ) -> CursorAndBatch:
     """Read the batch after the cursor, up to `max_bytes`: call again until the cursor stays where it is."""
+    if reader.query is not None:
+        return _read_database(reader, path, cursor)
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     with open(handle, "rb", buffering=0):  # noqa: PTH123  opened by its handle
         file_stat = os.fstat(handle)
@@ -54,6 +62,24 @@ def follow_file(
         if cursor is None or not _is_same_file(cursor, file_stat, handle):
             cursor = _initial_cursor(reader, path, file_stat)
         return _read_chunk(reader, cursor, handle, max_bytes)
+
+
+def _read_database(reader: TranscriptReader, path: Path, cursor: TranscriptCursor | None) -> CursorAndBatch:
+    """Rows of a session that have changed since the cursor's time; those of that very time are known by their ids."""
+    cursor = cursor or _initial_cursor(reader, path, path.parent.stat())
+    accumulator = TranscriptAccumulator(cursor.memory)
+    uri = f"{path.parent.as_uri()}?mode=ro"
+    try:
+        with closing(sqlite3.connect(uri, uri=True, timeout=_DATABASE_TIMEOUT_S)) as connection:
+            rows = connection.execute(reader.query or "", (path.name, cursor.offset, _BATCH_ROWS)).fetchall()
+    except sqlite3.Error as problem:
+        raise HookonceError(f"{path.parent} cannot be read: {problem}") from None
+    for row_id, _, text in rows:
+        accumulator.add_document(reader.parse_line, text, id=row_id)
+    memory, batch = accumulator.build_batch()
+    offset = max([cursor.offset, *(row[1] for row in rows)])
+    mark = sha256(repr([row[:2] for row in rows if row[1] == offset]).encode()).hexdigest()[:16]
+    return replace(cursor, offset=offset, mark=mark, memory=memory), batch
 
 
 def _is_same_file(cursor: TranscriptCursor, file_stat: os.stat_result, handle: int) -> bool:
