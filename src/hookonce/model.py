@@ -301,8 +301,7 @@ class Config(Struct, frozen=True, kw_only=True):
     borrows: tuple[str, ...] = ()  # agents whose configuration it obeys as well
     capabilities: frozenset[str] = frozenset()  # what an entry can say, of vocabulary.decision_merge.CAPABILITIES
     matching: str = "pattern"  # how its matchers are evaluated
-    # events whose matchers are about no tool: about what, and compared as a list, pattern, full (pattern) or exact
-    subjects: Mapping[str, tuple[str, str]] = {}
+    subjects: Mapping[str, tuple[str, str]] = {}  # events whose matchers are about no tool: about what, and their style
     units: int = 1  # how many units of an entry's timeout make a second
     min_unit: int = 0  # smaller numbers are taken for seconds all the same
     timeout: int | float | None = None  # the default, in seconds

@@ -37,11 +37,12 @@ def native(agent, event, matcher):
 
 
 @pytest.mark.parametrize("through", ["directly", "through a manifest"])
-@pytest.mark.parametrize(("source", "event", "given", "target", "target_event", "expected"), CASES)
-def test_a_matcher_is_kept_where_it_is_honoured(source, event, given, target, target_event, expected, through):
+@pytest.mark.parametrize("case", CASES)
+def test_a_matcher_is_kept_where_it_is_honoured(case, through):
     """
     As the target compares it: a list of names, a pattern, or one name and no more; what it would not honour is a gap.
     """
+    source, event, given, target, target_event, expected = case
     origin, goal = agents.load(source), agents.load(target)
     made = convert(native(origin, event, given), origin, goal if through == "directly" else None)
     told = [gap.note for gap in made.gaps if gap.capability == "matcher"]

@@ -161,11 +161,10 @@ def convert(  # noqa: PLR0913  one name for each thing that a caller may choose
         manifest = replace(manifest, hooks=[_native_hook(target, hook) for hook in manifest.hooks])
     config = config_of(target)
     is_same = source is target
-    if not is_same:
-        manifest, gaps = _carry_matchers(source, target, manifest, gaps)
     if is_same:
         degradation = without_degradation(manifest, config.handlers)
     else:
+        manifest, gaps = _carry_matchers(source, target, manifest, gaps)
         degradation, wrapper_gaps = _degrade_for(target, manifest, folders, wraps=adapt is not None)
         gaps += wrapper_gaps
     if on_block == "error" and (guards := [gap for gap in degradation.gaps if gap.strategy == "block"]):

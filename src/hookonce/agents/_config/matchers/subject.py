@@ -17,18 +17,17 @@ _WORD_LIST = re.compile(r"(?:\^?\(([\w|-]+)\)\$?|\^([\w-]+)\$|([\w|-]+))")
 
 def carry_subject_matcher(source: Agent, target: Agent, hook: Hook) -> Hook | None:
     """The hook with its source's matcher in the target's words; None if the target cannot be told it."""
-    text, wanted = own_matcher(source, hook), _subject_of(target, hook)
-    given = _subject_of(source, hook)
-    match = _WORD_LIST.fullmatch(text or "")
-    if wanted is None or given is None or match is None or wanted[0] != given[0]:
+    subject, target_subject = _subject_of(source, hook), _subject_of(target, hook)
+    match = _WORD_LIST.fullmatch(own_matcher(source, hook) or "")
+    if subject is None or target_subject is None or match is None or subject[0] != target_subject[0]:
         return None
     words = [word for word in (match[1] or match[2] or match[3]).split("|") if word]
-    values = _SHARED_VALUES.get(wanted[0])
+    values = _SHARED_VALUES.get(subject[0])
     if not words or (values is not None and not values.issuperset(words)):
         return None
-    if values is None and given[1] == "pattern" and match[3]:
+    if values is None and subject[1] == "pattern" and match[3]:
         return None  # part of a name, which no list of names says
-    target_text = _write_words(words, wanted[1])
+    target_text = _write_words(words, target_subject[1])
     return None if target_text is None else add_placement(target, hook, {"matcher": target_text})
 
 
