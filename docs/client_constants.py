@@ -7,9 +7,9 @@ from hookonce import agents
 from hookonce.agents import config_of
 from hookonce.base import runtime_location as rule
 from hookonce.base import wire
-from hookonce.client.missed_calls import MAX_MISSED_CALLS
 from hookonce.client.python.launch import DAEMON_VARIABLES
 from hookonce.dispatch import live_formats
+from hookonce.dispatch.hook_faults.missed_calls import MAX_MISSED_CALLS
 
 FOLDER = "src/hookonce/client/native"
 _SILENCE_CASES = re.compile(r"(?<=    case \$1 in )[^\n]*(?= esac\n)")

@@ -93,13 +93,15 @@ def fault_page() -> str:
     """docs/faults.md: what keeps a guard from guarding, and who says so."""
     lines = ["# When a guard does not guard", "", GENERATED_NOTE, ""]
     lines += ["`hookonce check FILE` tells what a manifest and its scripts show, `hookonce doctor` and `hookonce"]
-    lines += ["status` everything below, with the word of the first column. None of them runs a hook to find out.", ""]
+    lines += ["status` everything below, with the word of the first column. None of them runs a hook to find out."]
+    lines += ["Claude Code, Codex and Gemini CLI tell of it when a session starts, where their model does not read it."]
+    lines += [""]
     rows = [
-        (f"`{kind}`", row.evidence, row.sentence, row.next_step or "–")
+        (f"`{kind}`", row.evidence, row.sentence, row.next_step or "–", "yes" if row.is_broken else "no")
         for kind, row in FAULT_KINDS.items()
     ]
     rows = [tuple(re.sub(r"\{\d?\}", "…", cell) for cell in row) for row in rows]
-    lines += table(("kind", "what is looked at", "what is said of the hook", "what to do"), rows)
+    lines += table(("kind", "what is looked at", "what is said of the hook", "what to do", "in the agent"), rows)
     return "\n".join(lines) + "\n"
 
 

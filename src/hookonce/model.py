@@ -318,6 +318,7 @@ class Config(Struct, frozen=True, kw_only=True):
     trust: str | None = None  # what its user has to do before hooks run
     review: tuple[str, tuple[str, ...], Review] | None = None  # where it keeps which were reviewed: file, keys, marks
     repairable: bool = False  # whether doctor and adopt change its files
+    notice: tuple[str, str] | None = None  # event at which its user is told what no model reads, and how that is known
 
 
 class CompactionRule(Struct, frozen=True, kw_only=True):
@@ -364,12 +365,10 @@ class Agent(Struct, frozen=True, kw_only=True):
     wrap: Callable[[Object, Event], Object] | None = None  # the inverse of `unwrap`
     # a decision as the native answer, with new input in native words
     reply: Callable[[str, Decision, Object | None], Reply] | None = None
-    # a native answer as a decision; None if it is none
-    read_reply: Callable[[str, Reply], Decision | None] | None = None
+    read_reply: Callable[[str, Reply], Decision | None] | None = None  # a native answer as a decision; None: it is none
     encodes: bool = False  # whether payloads can be written as well as read
     ends: Literal["told", "sometimes"] = "told"  # whether a session's end is told at every end or only at some
-    # folder in the home, suffix, and folders below what variables name
-    transcripts: tuple[str, str, Mapping[str, str]] | None = None
+    transcripts: tuple[str, str, Mapping[str, str]] | None = None  # folder in the home, suffix, folders below variables
     compaction: CompactionRule | None = None  # None: nobody knows when it compacts
     config: Config | None = None  # None: its configuration cannot be converted yet
 

@@ -37,9 +37,9 @@ def install_client(report: ReportFunction | None = None) -> Path:
 
     Its path never changes. A client that somebody has changed is replaced only where `report` is told of it.
     """
-    from hookonce.client import missed_calls
     from hookonce.dispatch import fail_mode
     from hookonce.dispatch.fast_path import table
+    from hookonce.dispatch.hook_faults import missed_calls
 
     if (alteration := find_alteration()) is not None:
         if report is None:

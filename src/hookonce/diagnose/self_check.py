@@ -9,13 +9,11 @@ from pathlib import Path
 from hookonce import agents
 from hookonce.base import paths, settings
 from hookonce.client.installation import find_alteration, find_exposure
-from hookonce.client.missed_calls import describe_missed_calls, read_missed_calls
 from hookonce.configure.locations import ConfigRoots, current_roots
 from hookonce.configure.status import CALLING_STATES, install_status
 from hookonce.diagnose.diagnosis import Diagnosis
-from hookonce.dispatch.hook_faults.project_faults import find_faults
+from hookonce.dispatch.hook_faults.project_faults import find_faults, machine_faults
 from hookonce.dispatch.hook_faults.table import describe_fault
-from hookonce.dispatch.pause import pause_end
 from hookonce.errors import HookonceError
 from hookonce.manifest.discover import find_sources
 from hookonce.model import Agent
@@ -28,8 +26,8 @@ _MAX_VALUE_CHARS = 60  # of a wrong value that are repeated
 def check_installation() -> Iterator[Diagnosis]:
     """Our own settings, a pause, our client and its interpreter."""
     yield from check_settings()
-    if (end := pause_end()) is not None:
-        yield Diagnosis(kind="paused", message=f"no hook is asked until {end}; hookonce resume ends it")
+    for fault in machine_faults():
+        yield Diagnosis(kind=fault.kind, message=describe_fault(fault), path=fault.path or None)
     client = paths.client_path()
     if (problem := _client_problem(client)) is not None:
         yield Diagnosis(kind="client", message=problem, path=str(client))
@@ -42,8 +40,6 @@ def check_installation() -> Iterator[Diagnosis]:
     if not name or not Path(name).exists():
         message = f"the interpreter of {client} is gone ({name or 'unknown'}); agents get no opinion from us"
         yield Diagnosis(kind="interpreter", message=message, path=str(interpreter_file))
-    if (missed_calls := read_missed_calls()) is not None:
-        yield Diagnosis(kind="unanswered", message=describe_missed_calls(missed_calls), path=str(client))
 
 
 def _client_problem(client: Path) -> str | None:

@@ -20,6 +20,7 @@ from hookonce.base.runtime_dir import runtime_path
 from hookonce.dispatch import context, dedup, fail_mode, intake, pause, stop_limit
 from hookonce.dispatch.context import CallContext
 from hookonce.dispatch.fast_path import table
+from hookonce.dispatch.hook_faults import notice
 from hookonce.dispatch.identification import configured_name, identify
 from hookonce.dispatch.live_formats import find_format, is_live, load_caller
 from hookonce.dispatch.pipeline import (
@@ -146,7 +147,7 @@ def answer_incoming(call: IncomingCall) -> Task[Reply]:
         if call.silent_agent is not None:
             if call.request is not None:
                 yield from _record_paused(call.request, call)
-            return fail_mode.open_reply(call.silent_agent)
+            return notice.pause_reply(call.silent_agent, call.argv) or fail_mode.open_reply(call.silent_agent)
         if call.request is not None:
             return (yield from _answer_request(call.request, call))
     except GeneratorExit:
@@ -177,8 +178,7 @@ def call_timeout_s(argv: list[str], request: CallRequest | None = None) -> float
         if request is not None and is_certain and request.budget_s:
             return request.budget_s + _REPLY_MARGIN_S
         native = call.event or (configured_name(agent, _WORST_EVENT) if is_live(agent.name) else "")
-        budget_s = call_budget_s(agent, native, call.timeout, is_wrapper=call.run is not None)
-        return budget_s + _REPLY_MARGIN_S
+        return call_budget_s(agent, native, call.timeout, is_wrapper=call.run is not None) + _REPLY_MARGIN_S
     except Exception:  # noqa: BLE001  words that say nothing are told so where they are answered
         return _UNKNOWN_AGENT_TIMEOUT_S
 
@@ -203,7 +203,7 @@ def _answer_request(request: CallRequest, call: IncomingCall) -> Task[Reply]:
     call_context = call.context
     if not call.raw.strip() and "prevent" in point_of(request.agent, request.native).capabilities:
         raise PayloadError("nothing was said of what has to be judged")
-    request = yield from _complete_end(request, call_context)
+    request = yield from notice.add_notice((yield from _complete_end(request, call_context)), call_context)
     if request.event.type == _SESSION_END and request.document is None:
         append_record(Record(event=request.event), call_context)  # an agent that ends does not always let us end
     try:

@@ -78,7 +78,7 @@ class CallRequest(Struct, frozen=True, kw_only=True):
 
     `budget_s` is the time for its hooks; `in_force` what was found of its hooks, None if nobody has looked yet;
     `hook_event` the event as hooks are told, where that is more than what the agent has said; `document` what an event
-    of an open format says of itself.
+    of an open format says of itself; `notice` what the agent's user is told besides.
     """
 
     arguments: CallArguments = CallArguments(agent="")
@@ -90,6 +90,7 @@ class CallRequest(Struct, frozen=True, kw_only=True):
     in_force: HooksInForce | None = None
     hook_event: Event | None = None
     document: Record | None = None
+    notice: str | None = None
 
 
 def parse_request(call: CallArguments, raw: bytes, caller_pid: int = 0) -> CallRequest:
@@ -237,7 +238,7 @@ def process_request(request: CallRequest, call_context: CallContext) -> Task[Cal
     request = _drop_old_selection(_with_dedup_ids(request, entry), joined_at)
     if entry.decided is not None:
         yield from _wait_for_record(entry.first_id, call_context)
-        return add_scripts(build_response(request, entry.decided), entry)
+        return add_scripts(build_response(replace(request, notice=None), entry.decided), entry)
     try:
         call_decision = yield from _decide_call(request, call_context, deadline)
         own_entry = dedup.publish_decision(request.event, call_decision, call_context.dedup_store)

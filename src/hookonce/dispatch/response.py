@@ -45,6 +45,9 @@ def effective_point(request: "CallRequest") -> Point:
 def build_response(request: "CallRequest", call_decision: CallDecision) -> CallResponse:
     """The response for a decision, weakened to what the agent can be told, and its record."""
     decision, event, rewrite_gaps = apply_rewrite(call_decision.decision, request.event)
+    if request.notice is not None:
+        messages = (decision.system_message, request.notice)
+        decision = replace(decision, system_message="\n".join(filter(None, messages)))
     original_input = request.event.tool.input if request.event.tool is not None else _prompt_input(request.event)
     final, weaken_gaps = weaken(decision, effective_point(request), original_input, _max_context_chars(decision))
     gaps = [*call_decision.gaps, *rewrite_gaps, *weaken_gaps]

@@ -24,7 +24,7 @@ _POWERS: dict[str, Power] = {"prevent": "prevents", "retry": "retries", "rewrite
 # Fields of an agent's tables that its sheet has under the same name.
 _AGENT_FIELDS = ("name", "title", "source", "checked", "proof", "vendor", "quirks")
 _AGENT_TABLES = ("events", "tools", "arguments", "modes")
-_CONFIG_FIELDS = ("language", "borrows", "programs", "matching", "silence", "trust")
+_CONFIG_FIELDS = ("language", "borrows", "programs", "matching", "silence", "trust", "notice")
 _CONFIG_TABLES = ("files", "reads", "handlers", "ambiguous")
 _TIMEOUT_UNITS = {1: "seconds", 1000: "milliseconds"}
 
@@ -108,6 +108,7 @@ class AgentSetup(Struct, frozen=True, kw_only=True):
     silence: str
     switches: list[OffSwitch]
     trust: str | None
+    notice: list[str] | None  # the event, and how that is known
 
 
 class AgentCertificate(Struct, frozen=True, kw_only=True):

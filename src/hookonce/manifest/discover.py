@@ -180,6 +180,16 @@ def load_last_good(source: ManifestSource) -> Manifest | None:
         return None
 
 
+def find_lost_source() -> ManifestSource | None:
+    """The user's manifest, if it had hooks when it was last read and is not there any more."""
+    folder = paths.config_dir()
+    if any(access(folder / name, F_OK) for name in MANIFEST_NAMES):
+        return None
+    source = ManifestSource(scope="user", path=folder / MANIFEST_NAMES[0])
+    last_good = load_last_good(source)
+    return source if last_good is not None and last_good.hooks else None
+
+
 def is_last_good(source: ManifestSource) -> bool:
     """Whether the last good copy is what the file says now."""
     try:

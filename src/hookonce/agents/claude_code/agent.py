@@ -219,6 +219,7 @@ AGENT = Agent(
             *((file, ("disableAllHooks",), True) for file in _FILES.values()),
             (_FILES["managed"], ("allowManagedHooksOnly",), True),
         ),
+        notice=("SessionStart", "seen in 2.1.325, and in no request to the model (tests/integration/test_notice.py)"),
         trust="Say once, in a terminal, that you trust the folder; until then no hook runs there, not even your own.",
     ),
 )

@@ -225,6 +225,7 @@ AGENT = Agent(
             (".codex/config.toml", ("features", "codex_hooks"), False),
             ("/etc/codex/requirements.toml", ("allow_managed_hooks_only",), True),
         ),
+        notice=("SessionStart", "seen in 0.166.0, and in no request to the model (tests/integration/test_notice.py)"),
         trust="Review the hooks with /hooks in Codex, and again whenever a command or a timeout has changed; "
         "until then they are left out without a word. A project must be trusted as well.",
     ),

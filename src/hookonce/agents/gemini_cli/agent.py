@@ -277,6 +277,7 @@ AGENT = Agent(
         handlers={"command": {"type": "type", "command": "command", "timeout": "timeout", "env": "env"}},
         excluded_tools=frozenset({"search_file_content"}),
         switches=tuple((file, ("hooksConfig", "enabled"), False) for file in _FILES.values()),
+        notice=("SessionStart", "seen in 0.61.0, and in no request to the model (tests/integration/test_notice.py)"),
         trust="Trust the folder: in one that Gemini CLI does not trust no hook runs, not even your own, "
         "while tools still do.",
     ),

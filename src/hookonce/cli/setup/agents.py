@@ -166,11 +166,13 @@ def failure_rows(setup: AgentSetup) -> list[tuple[str, str]]:
     switch = "none" if failure.switch is None else f"{failure.switch.key}: {dump(failure.switch.value).decode()}"
     switch_note = "" if failure.switch is None else f", unless the entry says {switch}"
     open_points = f"{', '.join(failure.open_at)}{switch_note}" if failure.open_at else "nowhere"
+    notice = f"at {setup.notice[0]}: {setup.notice[1]}" if setup.notice is not None else "no place for it is known"
     return [
         ("a hook crashes", _FAIL_MODE_TEXTS[failure.crash]),
         ("a hook is late", _FAIL_MODE_TEXTS[failure.late]),
         ("fail-closed switch", switch),
         ("a killed hook is open at", open_points),
+        ("its user is shown broken hooks", notice),
     ]
 
 

@@ -18,7 +18,6 @@ from hookonce.cli._ui.local_time import add_utc_option, format_time, zone_name
 from hookonce.cli._ui.messages import pluralize, print_json, warn
 from hookonce.cli._ui.tables import print_table, print_words
 from hookonce.cli.daemon import daemon
-from hookonce.client.missed_calls import describe_missed_calls, read_missed_calls
 from hookonce.configure.agent_trust import distrust_reason
 from hookonce.configure.locations import ConfigRoots, current_roots
 from hookonce.configure.status import InstallStatus, install_status
@@ -28,6 +27,7 @@ from hookonce.diagnose.agent_check import BlockedScope, find_blocked_scopes, sco
 from hookonce.diagnose.checks.agent_silence import AgentSilence, describe_silence, detect_silence
 from hookonce.diagnose.diagnosis import Diagnosis
 from hookonce.diagnose.self_check import calling_agents, check_manifests, check_settings
+from hookonce.dispatch.hook_faults.missed_calls import describe_missed_calls, read_missed_calls
 from hookonce.dispatch.pause import pause_end
 from hookonce.errors import HookonceError
 from hookonce.inspect.store_access import ingest_spool

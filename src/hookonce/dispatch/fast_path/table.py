@@ -13,6 +13,7 @@ from hookonce.base.jsontext import dump
 from hookonce.dispatch import manifest_stamps, pause
 from hookonce.dispatch.fast_path import lookup
 from hookonce.dispatch.select import find_candidates
+from hookonce.manifest.discover import find_lost_source
 from hookonce.model import SCHEMA, Agent, Event, Gap, Object, Stored
 from hookonce.trust.pin_store import Guard, PinsUnreadable, load_guards
 from hookonce.vocabulary.names import AGENT_ALIASES
@@ -80,6 +81,8 @@ def _build_table() -> Object:
     candidates = list(find_candidates(None))
     hook_events = {candidate.hook.event for candidate in candidates if candidate.hook is not None}
     hook_events |= {event_type for group in _AMBIGUOUS_EVENTS if group & hook_events for event_type in group}
+    if candidates or find_lost_source() is not None:
+        hook_events.add("session_start")  # its user may have to be told that a hook does not run
     if hook_events & _stop_event_types():
         hook_events.add("before_prompt")  # it ends the count of refused stops, and the next stop may come at once
     is_readable = not any(

@@ -1,8 +1,10 @@
 """Faults of hooks by their newest runs in the record: those that keep failing, and those that are too slow."""
 
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, suppress
+from shlex import quote
 from time import time
 
 from hookonce.base import times
@@ -16,6 +18,7 @@ from hookonce.model import Hook, HookRun
 from hookonce.store import database
 from hookonce.store.query import RecordFilter, find_records
 from hookonce.store.rollup import RollupFilter, load_hook_costs
+from hookonce.store.spool import files
 from hookonce.vocabulary.events import BROADER_EVENTS
 from hookonce.vocabulary.names import describe_handler
 
@@ -33,16 +36,20 @@ def find_failing_hooks(hooks: list[tuple[Hook, HookPlace]]) -> Iterator[tuple[Ho
     """
     since = times.from_seconds(time() - _WINDOW_S) or times.EPOCH_TEXT
     try:
+        spool_records = [record for record in files.load_records() if record.runs]
         with closing(database.open_reader()) as connection:
             costs = load_hook_costs(connection, RollupFilter(since=since))
-            names = {cost.hook for cost in costs if cost.failures >= _MIN_FAILURES}
+            failures = Counter({cost.hook: cost.failures for cost in costs})
+            failures.update(run.hook for record in spool_records for run in record.runs if run.failure is not None)
+            names = {name for name, count in failures.items() if count >= _MIN_FAILURES}
             suspects = [(hook, place) for hook, place in hooks if (hook.name or hook.event) in names]
             event_types = {event_type for hook, _ in suspects for event_type in _event_types(hook.event)}
             filters = [RecordFilter(type=name, since=since, last=_MAX_RECORDS) for name in event_types]
-            records = [record for one in filters for record in find_records(connection, one) if record.runs]
+            stored_records = [record for one in filters for record in find_records(connection, one) if record.runs]
     except (sqlite3.Error, OSError, HookonceError):
         return
-    records.sort(key=lambda record: record.event.time, reverse=True)
+    records_by_id = {record.event.id: record for record in [*stored_records, *spool_records]}
+    records = sorted(records_by_id.values(), key=lambda record: record.event.time, reverse=True)
     for hook, place in suspects:
         key = (hook.name or hook.event, place.scope)
         runs = [run for record in records for run in record.runs if (run.hook, run.scope) == key][:_MAX_RUNS]
@@ -81,4 +88,4 @@ def _judge_runs(runs: list[HookRun], name: str) -> Iterator[HookFault]:
     if failures.count(_TIMEOUT) * 2 > len(failures):
         yield make_fault("late", count, name)
     else:
-        yield make_fault("failing", f"{count} ({failures[0]})", name)
+        yield make_fault("failing", f"{count} ({failures[0]})", quote(name))

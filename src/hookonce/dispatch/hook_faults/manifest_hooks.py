@@ -1,7 +1,7 @@
 """Faults of one hook of a manifest, as its file and this machine are now."""
 
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from shlex import quote, split
 from shutil import which
@@ -40,7 +40,7 @@ def manifest_place(file: Path) -> HookPlace:
 def hook_faults(hook: Hook, place: HookPlace, environment: Mapping[str, str]) -> Iterator[HookFault]:
     """What keeps a hook from guarding, by its words and files alone; it is not run."""
     if hook.handler.type == "command":
-        yield from _command_faults(hook, place)
+        yield from _command_faults(hook, place, environment)
     yield from remote_faults(hook.handler, environment)
     yield from code_faults(hook.handler, place.folder, place.scope)
     if place.is_openhook:
@@ -55,13 +55,13 @@ def hook_faults(hook: Hook, place: HookPlace, environment: Mapping[str, str]) ->
         yield make_fault("background")
 
 
-def _command_faults(hook: Hook, place: HookPlace) -> Iterator[HookFault]:
+def _command_faults(hook: Hook, place: HookPlace, environment: Mapping[str, str]) -> Iterator[HookFault]:
     is_projects = place.scope == "project"
     command = resolve_command(place.folder, hook, place.scope)
     if (fault := _misplaced_script(hook.handler, command, place)) is not None:
         yield fault
         return
-    find = which if hook.environment == "caller" else find_program
+    find = partial(which, path=environment.get("PATH")) if hook.environment == "caller" else find_program
     yield from command_faults(command, "project" if is_projects else "user", find)
     yield from script_faults(hook, command, place.folder if is_projects and not hook.handler.cwd else None)
 

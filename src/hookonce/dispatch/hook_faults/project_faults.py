@@ -1,7 +1,7 @@
 """Search for hook faults: every hook of every scope that counts for a project, and what holds up all of them."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -12,7 +12,9 @@ from hookonce.base import paths, settings
 from hookonce.base.terminal_text import pluralize
 from hookonce.dispatch.hook_faults.history import describe_hook, find_failing_hooks
 from hookonce.dispatch.hook_faults.manifest_hooks import HookPlace, hook_faults
+from hookonce.dispatch.hook_faults.missed_calls import describe_missed_calls, read_missed_calls
 from hookonce.dispatch.hook_faults.table import HookFault, make_fault
+from hookonce.dispatch.pause import pause_end
 from hookonce.dispatch.run import call_budget_s
 from hookonce.dispatch.select import find_candidates
 from hookonce.errors import HookonceError
@@ -25,12 +27,22 @@ from hookonce.vocabulary.events import DERIVED_EVENTS
 _DETACHED_EVENT = "session_end"  # nobody waits for these hooks
 
 
-def find_faults(project: Path, callers: list[Agent]) -> Iterator[HookFault]:
-    """Every fault of the hooks that count for a project; `callers` are the agents that would call them."""
+def machine_faults() -> Iterator[HookFault]:
+    """What holds up all hooks of this machine: a pause, and calls that nobody was there to answer."""
+    if (end := pause_end()) is not None:
+        yield make_fault("paused", end)
+    if (missed_calls := read_missed_calls()) is not None:
+        yield make_fault("unanswered", describe_missed_calls(missed_calls), path=str(paths.client_path()))
+
+
+def find_faults(
+    project: Path, callers: list[Agent], environment: Mapping[str, str] = os.environ
+) -> Iterator[HookFault]:
+    """Every fault of the hooks that count for a project, called by these agents with this environment."""
     candidates, sources = find_candidates(project), find_sources(project)
     for reason in dict.fromkeys(item.reason for item in candidates if item.obstacle == "guard"):
         yield make_fault("refused", project, reason, path=str(project))
-    yield from _lost_manifests(sources)
+    yield from _lost_manifest()
     hooks: list[tuple[ManifestSource, Hook]] = []
     for source in sources:
         manifest: Manifest | None
@@ -38,7 +50,8 @@ def find_faults(project: Path, callers: list[Agent]) -> Iterator[HookFault]:
             manifest = load_source(source)
         except (HookonceError, ValueError) as problem:
             manifest = load_last_good(source)
-            reason = f"{_describe_force(source, manifest)}: {problem}"
+            words = str(problem).removeprefix(str(source.path)).lstrip(": ")
+            reason = f"{_describe_force(source, manifest)}: {words}"
             yield make_fault("manifest", source.path, reason, source.path, path=str(source.path))
         hooks += [(source, hook) for hook in (manifest.hooks if manifest is not None else [])]
     refusals = {
@@ -48,7 +61,7 @@ def find_faults(project: Path, callers: list[Agent]) -> Iterator[HookFault]:
     }
     for source, hook in hooks:
         title = {"hook": describe_hook(hook), "path": str(source.path)}
-        for fault in _hook_faults(source, hook, project, callers):
+        for fault in _hook_faults(source, hook, project, callers, environment):
             yield replace(fault, **title)
         if (denial := refusals.get((source.path, hook.name or hook.event))) is not None:
             yield make_fault("policy", denial, **title)
@@ -71,22 +84,20 @@ def _describe_force(source: ManifestSource, last_good: Manifest | None) -> str:
     return f"its last good version is in force, with {pluralize(len(last_good.hooks), 'hook')}"
 
 
-def _lost_manifests(sources: list[ManifestSource]) -> Iterator[HookFault]:
-    """The user's manifest that had hooks, and is not there any more."""
-    path = paths.config_dir() / discover.MANIFEST_NAMES[0]
-    if any(source.scope == "user" for source in sources):
-        return
-    source = ManifestSource(scope="user", path=path)
-    last_good = load_last_good(source)
-    if last_good is not None and last_good.hooks:
-        count = pluralize(len(last_good.hooks), "hook")
-        yield make_fault("gone", path, count, discover.last_good_path(source), path=str(path))
+def _lost_manifest() -> Iterator[HookFault]:
+    source = discover.find_lost_source()
+    manifest = None if source is None else load_last_good(source)
+    if source is not None and manifest is not None:
+        count, copy = pluralize(len(manifest.hooks), "hook"), discover.last_good_path(source)
+        yield make_fault("gone", source.path, count, copy, path=str(source.path))
 
 
-def _hook_faults(source: ManifestSource, hook: Hook, project: Path, callers: list[Agent]) -> Iterator[HookFault]:
+def _hook_faults(
+    source: ManifestSource, hook: Hook, project: Path, callers: list[Agent], environment: Mapping[str, str]
+) -> Iterator[HookFault]:
     if source.scope == "project" and find_trusted_hook(project, source.data, hook) is None:
         yield make_fault("untrusted", "nobody has trusted it as it is now")
-    yield from hook_faults(hook, _place_of(source, project), os.environ)
+    yield from hook_faults(hook, _place_of(source, project), environment)
     if source.is_openhook:
         return  # it sets no times
     if hook.event in DERIVED_EVENTS and not settings.load().record:

@@ -96,7 +96,7 @@ FAULT_KINDS: Mapping[str, FaultKind] = {
     "manifest": FaultKind("the manifests of all scopes", "{0}: {1}", "hookonce check {2}"),
     "gone": FaultKind(
         "the last good copies of manifests",
-        "{0} is not there any more, and {1} of it does not run",
+        "{0} is not there any more, and its {1} cannot run",
         "put it back (its last version is {2}), or delete that copy",
     ),
     "paused": FaultKind("the pause file", "no hook is asked until {}", "hookonce resume ends it"),

@@ -1,0 +1,114 @@
+"""Notice of hook faults: what a person is told at the start of a session, where no model reads it (ADR 0049)."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from hookonce.agents import config_of
+from hookonce.base.event_loop import EventLoop
+from hookonce.base.terminal_text import escape_unprintable
+from hookonce.dispatch import pause
+from hookonce.handlers.operation import FailedStart, OperationHandle, OperationResult, ResultCallback, Task
+from hookonce.model import Agent, Decision, Reply
+from hookonce.secrets import log
+
+if TYPE_CHECKING:
+    from hookonce.dispatch.context import CallContext
+    from hookonce.dispatch.hook_faults.table import HookFault
+    from hookonce.dispatch.pipeline import CallRequest
+
+_SEARCH_TIMEOUT_S = 3.0  # seconds that a session waits for its notice at most
+_BUDGET_RATIO = 0.25  # and the part of its hooks' time
+_MAX_NAMED_FAULTS = 5  # that a notice names
+_MAX_FAULT_CHARS = 400  # of what is said of one of them
+_SAME_SESSION = frozenset({"compact"})  # sources of a start that is none to its user
+
+
+class FaultSearch(Struct, frozen=True, kw_only=True):
+    """Operation that searches for faults in a forked child: files and the record may be slow, and others wait."""
+
+    project: Path
+    agent: Agent
+    environment: Mapping[str, str]
+    timeout: float
+
+    def begin(self, loop: EventLoop, timeout: float, on_result: ResultCallback) -> OperationHandle:
+        """Search; the result has the notice as its stdout."""
+        from hookonce.dispatch.hook_faults import project_faults  # before the fork, so that no child loads it again
+        from hookonce.handlers.supervise.forked_child import ForkedChild
+
+        def search() -> bytes:
+            faults = project_faults.find_faults(self.project, [self.agent], self.environment)
+            return (describe_faults([*project_faults.machine_faults(), *faults]) or "").encode(errors="replace")
+
+        def finish(output: bytes | None) -> None:
+            failure = "timeout" if output is None else None
+            on_result(OperationResult(code=0, stdout=output or b"", failure=failure))
+
+        try:
+            return ForkedChild(loop, search, timeout, finish)
+        except OSError as problem:
+            return FailedStart(loop, problem, monotonic(), on_result)
+
+
+def add_notice(request: "CallRequest", call_context: "CallContext") -> Task["CallRequest"]:
+    """The request with the notice for its user, if a session starts in an agent that can show one."""
+    event, place = request.event, config_of(request.agent).notice
+    is_start = place is not None and request.native == place[0] and request.document is None
+    is_continued = event.data.get("source") in _SAME_SESSION
+    if not is_start or is_continued or request.arguments.run is not None or request.in_force is None:
+        return request
+    timeout_s = min(_SEARCH_TIMEOUT_S, _BUDGET_RATIO * (request.budget_s or 0))
+    environment, project = call_context.environment, request.in_force.project
+    search = FaultSearch(project=project, agent=request.agent, environment=environment, timeout=timeout_s)
+    result: OperationResult = yield search
+    if result.failure is not None:
+        log.write(f"on {request.agent.name} {request.native}: nobody was told of broken hooks: {result.failure}")
+    return replace(request, notice=result.stdout.decode() or None)
+
+
+def pause_reply(agent: Agent, argv: list[str]) -> Reply | None:
+    """The reply that tells of a pause, if a session starts in an agent that can show it."""
+    from hookonce.dispatch.hook_faults import project_faults  # as above
+
+    place = config_of(agent).notice
+    if agent.reply is None or place is None or argv[1:2] != [place[0]] or "--run" in argv:
+        return None
+    if not pause.is_paused():
+        return None
+    text = describe_faults(project_faults.machine_faults())
+    return None if text is None else agent.reply(place[0], Decision(system_message=text), None)
+
+
+def describe_faults(faults: Iterable["HookFault"]) -> str | None:
+    """What a person is told of these faults in an agent: how many guards do not run, which, and why."""
+    from hookonce.dispatch.hook_faults.table import FAULT_KINDS, describe_fault
+
+    severe_faults = [fault for fault in faults if FAULT_KINDS[fault.kind].is_broken]
+    by_hook = {(fault.path, fault.hook): fault for fault in reversed(severe_faults) if fault.hook}
+    parts = [_shorten(describe_fault(fault)) for fault in severe_faults if not fault.hook]
+    if by_hook:
+        verb = "does" if len(by_hook) == 1 else "do"
+        groups = _group_hooks([by_hook[key] for key in reversed(by_hook)])
+        names = [f"{_shorten(', '.join(names))} ({_shorten(sentence)})" for sentence, names in groups.items()]
+        unnamed_count = sum(map(len, list(groups.values())[_MAX_NAMED_FAULTS:]))
+        more = f", and {unnamed_count} more" if unnamed_count else ""
+        parts.insert(0, f"{len(by_hook)} of your guards {verb} not run: {', '.join(names[:_MAX_NAMED_FAULTS])}{more}")
+    return f"hookonce: {'. '.join(parts)}. Next: hookonce doctor" if parts else None
+
+
+def _group_hooks(faults: list["HookFault"]) -> dict[str, list[str]]:
+    """Names of hooks by what is wrong with them."""
+    names_by_sentence: dict[str, list[str]] = {}
+    for fault in faults:
+        names_by_sentence.setdefault(fault.sentence, []).append(fault.hook)
+    return names_by_sentence
+
+
+def _shorten(text: str) -> str:
+    text = escape_unprintable(text)
+    return text if len(text) <= _MAX_FAULT_CHARS else f"{text[:_MAX_FAULT_CHARS]}…"
