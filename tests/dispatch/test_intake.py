@@ -9,8 +9,9 @@ from msgspec.structs import replace
 from hookonce import agents
 from hookonce.base import ids, paths, runtime_dir
 from hookonce.base.json_stream import StreamLine
-from hookonce.dispatch import context, dedup, dispatcher, fail_mode, intake, live_formats, pause
+from hookonce.dispatch import context, dedup, dispatcher, fail_mode, intake, live_formats, pause, pipeline
 from hookonce.dispatch.pipeline import AlreadyClaimedError
+from hookonce.errors import HookonceError
 from hookonce.model import Reply
 from hookonce.store.maintenance.erasure import erase_records
 from hookonce.store.spool import files as spool_files
@@ -19,6 +20,7 @@ from hookonce.store.writer import Writer
 from hookonce.translation.import_events import import_events
 from tests.dispatch.live_events import ACTION, CLOUD, FORMATS, KERNEL, OPENHOOK, raw
 from tests.dispatch.pipeline_cases import PLAIN
+from tests.handlers.processes import eventually
 
 SILENT = Reply()
 CONTINUE = Reply(stdout='{"action":"continue"}')
@@ -38,7 +40,7 @@ def hooks(home, *answers, **more):
     written = []
     for event, answer in answers:
         said = f"; echo '{json.dumps(answer)}'" if type(answer) is dict else f"; {answer}" if answer else ""
-        handler = {"type": "command", "command": f"cat >> {home}/asked; echo >> {home}/asked{said}"}
+        handler = {"type": "command", "command": f"line=$(cat); printf '%s\\n' \"$line\" >> {home}/asked{said}"}
         written.append({"name": "guard", "event": event, "blocking": True, "handler": handler} | more)
     (folder / "hooks.json").write_text(json.dumps({"spec": "hooks/1.0", "hooks": written}))
 
@@ -383,6 +385,32 @@ def test_two_contents_of_one_id_at_the_same_time_are_two_records(home, monkeypat
     assert {"one", "other"} == found.keys()
     assert 1 == [*found.values()].count(ACTION["event_id"])
     assert (2, 1) == (len(asked(home)), spool_files.conflict_count())
+
+
+def test_a_second_content_that_fails_while_the_first_is_asked_is_a_conflict(home, monkeypatch):
+    """
+    Its record leaves the plain id to the first, whose hook still runs.
+    """
+    hooks(home, ("before_tool_execute", f"for n in $(seq 500); do [ -e {home}/go ] && break; sleep 0.02; done"))
+    decide = pipeline._decide_call
+
+    def fail(request, *rest):
+        if request.event.session == "other":
+            raise HookonceError("something of ours is broken")
+        return decide(request, *rest)
+
+    monkeypatch.setattr(pipeline, "_decide_call", fail)
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(told, ACTION | {"session_id": "one"}, "agent-hooks")
+        assert eventually(lambda: asked(home))
+        told(ACTION | {"session_id": "other"}, "agent-hooks")
+        (home / "go").touch()
+        first.result()
+
+    found = {record.event.session: record for record in records()}
+    assert ACTION["event_id"] == found["one"].event.id != found["other"].event.id
+    assert (2, 1) == (len(records()), spool_files.conflict_count())
+    assert {"conflict", "respond"} <= {gap.capability for gap in found["other"].gaps}
 
 
 @pytest.mark.parametrize("first", ["import", "live"])

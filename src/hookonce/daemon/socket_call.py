@@ -12,8 +12,6 @@ from functools import partial
 from time import CLOCK_BOOTTIME, clock_gettime_ns, monotonic
 from typing import Protocol
 
-from msgspec import structs
-
 from hookonce.base import process_info, wire
 from hookonce.base.event_loop import READ, EventLoop
 from hookonce.base.spawn import fork_child, write_all
@@ -23,8 +21,8 @@ from hookonce.daemon.dedup_cache import DedupCache
 from hookonce.daemon.denied_files import DeniedFileWatcher
 from hookonce.daemon.store_writer import BackgroundStoreWriter
 from hookonce.daemon.task import CallTask
-from hookonce.dispatch import context, dedup, dispatcher
-from hookonce.dispatch.context import CallContext
+from hookonce.dispatch import dedup, dispatcher
+from hookonce.dispatch.context import CallContext, forked_context
 from hookonce.dispatch.dispatcher import IncomingCall
 from hookonce.dispatch.fail_mode import encode_reply
 from hookonce.dispatch.manifest_stamps import Stamps
@@ -199,27 +197,14 @@ class SocketCall:
         self._client.notify_close(self._handle_hangup)
 
     def _run_forked(self, call_context: CallContext) -> None:
-        """Fork for a large payload; the child works with files, as a one-shot process does."""
+        """Fork for a large payload."""
         request, client = self._request, self._client
         self._services.dedup_cache.flush()
         self._task = forked_call = ForkedCall(
             self._services.loop, lambda has_answered: self._finish_forked(forked_call.pid, has_answered=has_answered)
         )
         self._wait_for_hooks()
-        child_context = structs.replace(
-            context.oneshot_context(
-                request.environment, caller_pid=self._pid
-            ),  # nothing of ours that writes, or waits to be written
-            cwd=call_context.cwd,
-            umask=call_context.umask,
-            pid=call_context.pid,
-            claim=call_context.claim,
-            add_duration=call_context.add_duration,
-            shared_stamps=call_context.shared_stamps,
-            is_paused=call_context.is_paused,
-            results=call_context.results,
-        )
-        forked_call.start(request, child_context, client.socket.fileno())
+        forked_call.start(request, forked_context(call_context), client.socket.fileno())
 
     def _send_ack(self, call: IncomingCall) -> None:
         """Send the acknowledgement with the deadline and the reply to use if we never answer."""

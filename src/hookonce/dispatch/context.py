@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hookonce.base import process_info, settings
 from hookonce.dispatch import dedup
@@ -44,36 +45,33 @@ class SpoolWriter(Protocol):
 
 
 class CallContext(Struct, frozen=True, kw_only=True):
-    """Per-call execution context: the caller's environment, directory, umask (-1: ours), pid (0: ours); stores.
+    """Per-call execution context: what is known of the caller, and the stores and services of this process."""
 
-    Without `runs_hooks` a call is only recorded, because it was answered before. `on_record` gets each record as it
-    was decided. `claim` tells by its id whether the hooks of a call are ours to run. `add_duration` completes the end
-    of a tool call by the time since its start, where somebody lives longer than a call; `complete_end` a session's end,
-    for hooks, by what is known of the session, once they were told its start, or after so many seconds.
-    `shared_stamps` are those of the manifests above all projects, if somebody has just looked at them; `is_paused`
-    likewise whether hooks are paused, None if nobody has looked.
-    `results` are those of its hooks, where they outlive this process or one before it.
-    `find_event` tells what is recorded of an event. Without `has_cwd` the directory is where hooks run, and not the
-    caller's own.
-    """
-
-    environment: Mapping[str, str]
+    environment: Mapping[str, str]  # the caller's, as the next four
     cwd: str
-    has_cwd: bool = True
-    umask: int = -1
-    pid: int = 0
-    spool: SpoolWriter
-    dedup_store: dedup.DedupStore
-    runs_hooks: bool = True
-    on_record: Callable[[Record], object] = lambda _: None
-    claim: Callable[[str], bool] = dedup.claim_call
-    add_duration: Callable[[Event], Event] = lambda event: event
-    complete_end: Callable[[Event, float], Task[Event]] = _keep_event
-    handler_registry: process_info.HandlerRegistry = process_info
+    has_cwd: bool = True  # whether `cwd` is the caller's own, and not only where hooks run
+    umask: int = -1  # -1: ours
+    pid: int = 0  # 0: ours
+    runs_hooks: bool = True  # False: the call was answered before, and is only recorded
+    claim: Callable[[str], bool] = dedup.claim_call  # whether the hooks of a call are ours to run, by its id
+    add_duration: Callable[[Event], Event] = lambda event: event  # the end of a tool call with the time since its start
+    results: CallResults | None = None  # of its hooks, where they outlive this process or one before it
+    # what somebody has just looked at, None if nobody has: the manifests above all projects, and whether hooks pause
     shared_stamps: Stamps | None = None
     is_paused: bool | None = None
-    results: CallResults | None = None
-    find_event: Callable[[str], KnownEvent | None] = find_event
+    spool: SpoolWriter
+    dedup_store: dedup.DedupStore
+    on_record: Callable[[Record], object] = lambda _: None  # gets each record as it was decided
+    on_duplicate: Callable[[str], object] = lambda _: None  # gets the id of the record that an event has already
+    # a session's end, for hooks, with what it came to, once they were told its start, or after so many seconds
+    complete_end: Callable[[Event, float], Task[Event]] = _keep_event
+    handler_registry: process_info.HandlerRegistry = process_info
+    find_event: Callable[[str], KnownEvent | None] = find_event  # what is recorded of an event
+
+
+# What a process has of its own: stores, and who is told of what it does.
+_STORE_FIELDS = ("spool", "dedup_store", "find_event", "complete_end", "handler_registry")
+_CALLBACK_FIELDS = ("on_record", "on_duplicate")
 
 
 def oneshot_context(
@@ -109,6 +107,12 @@ def _note_process(caller_pid: int, ancestors: Sequence[tuple[int, str]] | None, 
     else:
         ancestry = agent_process.drop_shells(ancestors)
     agent_process.note_call(record.event, ancestry)
+
+
+def forked_context(call_context: CallContext) -> CallContext:
+    """The same call in a forked child, which works with files, as a one-shot process does."""
+    child_context = oneshot_context(call_context.environment, caller_pid=call_context.pid)
+    return replace(call_context, **{name: getattr(child_context, name) for name in (*_STORE_FIELDS, *_CALLBACK_FIELDS)})
 
 
 def _complete_end(event: Event, wait_s: float) -> Task[Event]:

@@ -49,8 +49,8 @@ _MAX_PAGE_WAIT_S = 1.0  # seconds for which a page may be busy; its writer may h
 _ENTRY_KEYS = frozenset({"called_through", *CALLER_FIELDS})  # what data say of an entry is no part of the call
 _encode_sorted = JSONEncoder(sort_keys=True, default=to_builtins).encode
 
-
 DedupEntries = list["DedupEntry"]
+_JoinTask = Generator[float, None, "DedupEntry"]
 DedupStore = Callable[[str, Callable[[DedupEntries], DedupEntries]], DedupEntries]
 
 
@@ -125,7 +125,7 @@ def _content_digest(event: Event) -> str:
     return sha256(_encode_sorted(content).encode()).hexdigest()
 
 
-def join_call(event: Event, via: str, deadline: float, store: DedupStore) -> Generator[float, None, DedupEntry]:
+def join_call(event: Event, via: str, deadline: float, store: DedupStore) -> _JoinTask:
     """Join the call: returns its entry when it is ours to decide, or once it is decided elsewhere.
 
     If the process that decides is gone without a decision, the next one decides; but if its hooks have begun, it is
@@ -134,29 +134,38 @@ def join_call(event: Event, via: str, deadline: float, store: DedupStore) -> Gen
     if event.type == _SESSION_START:
         _drop_session_ends(event, store)
     page_deadline = monotonic() + _MAX_PAGE_WAIT_S
-    while True:
+
+    def join() -> DedupEntry:
         try:
-            entry = _join(event, via, store)
+            return _join(event, via, store)
         except PageBusyError:
             if monotonic() < page_deadline:
-                yield _DEDUP_POLL_INTERVAL_S
-                continue
-            entry = _join(event, via, lambda _, transform: transform([]))  # its hooks are asked, at worst twice
-        if entry.by == event.id or entry.decided is not None:
-            return entry
+                raise
+            return _join(event, via, lambda _, transform: transform([]))  # its hooks are asked, at worst twice
+
+    problem = "the same call came through another door, and was not decided there in time"
+    return (yield from await_decision(join, event.id, deadline, problem))
+
+
+def await_decision(join: Callable[[], DedupEntry], call_id: str, deadline: float, problem: str) -> _JoinTask:
+    """Join an entry again and again, until it is this call's to decide, or decided; the problem if that is too late."""
+    while True:
+        with suppress(PageBusyError):  # who writes it now is soon done
+            entry = join()
+            if entry.by == call_id or entry.decided is not None:
+                return entry
         if monotonic() > deadline:
-            raise DedupTimeoutError("the same call came through another door, and was not decided there in time")
+            raise DedupTimeoutError(problem)
         yield _DEDUP_POLL_INTERVAL_S
 
 
 def _drop_session_ends(event: Event, store: DedupStore) -> None:
     """Forget the ends of a session that begins again, because it will end again."""
 
-    def drop_ends(entries: DedupEntries) -> DedupEntries:
-        return [entry for entry in entries if entry.event is None or _session_key(entry.event) != _session_key(event)]
+    def drop_end(entry: DedupEntry) -> DedupEntry | None:
+        return entry if entry.event is None or _session_key(entry.event) != _session_key(event) else None
 
-    with suppress(PageBusyError):
-        store(digest_key(event.agent, _SESSION_END), drop_ends)
+    update_entries(digest_key(event.agent, _SESSION_END), drop_end, store)
 
 
 def _join(event: Event, via: str, store: DedupStore) -> DedupEntry:
@@ -229,22 +238,20 @@ def _has_begun(call_id: str) -> bool:
 
 def publish_decision(event: Event, call_decision: CallDecision, store: DedupStore) -> DedupEntry | None:
     """Publish the decision; the entry with all ids that joined so far, unless it was dropped."""
-    entries = _update_entry(event, DedupEntry({}, os.getpid(), time(), call_decision), store)
+    new_entry = DedupEntry({}, os.getpid(), time(), call_decision)
+    entries = update_entries(dedup_key(event), lambda entry: _replace_entry(entry, event, new_entry), store)
     return next((entry for entry in entries if entry.first_id == event.id), None)
 
 
 def abandon_call(event: Event, store: DedupStore) -> None:
     """Give up deciding: whoever waits with the same call decides."""
-    _update_entry(event, None, store)
+    update_entries(dedup_key(event), lambda entry: _replace_entry(entry, event, None), store)
 
 
-def _update_entry(event: Event, replacement: DedupEntry | None, store: DedupStore) -> list[DedupEntry]:
-    def replace_own(entries: DedupEntries) -> DedupEntries:
-        new_entries = (_replace_entry(entry, event, replacement) for entry in entries)
-        return [entry for entry in new_entries if entry is not None]
-
+def update_entries(key: str, update: Callable[[DedupEntry], DedupEntry | None], store: DedupStore) -> DedupEntries:
+    """Update each entry of a key, or drop it (None); the new entries, none where somebody else writes the page."""
     try:
-        return store(dedup_key(event), replace_own)
+        return store(key, lambda entries: [new for entry in entries if (new := update(entry)) is not None])
     except PageBusyError:
         return []
 

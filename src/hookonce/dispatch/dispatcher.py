@@ -216,12 +216,8 @@ def _answer_request(request: CallRequest, call: IncomingCall) -> Task[Reply]:
         raise
     except BaseException as problem:  # noqa: BLE001  recorded, and answered by the fail mode of the call
         response = _failure_response(request, problem, call_context)
-    if response.is_duplicate:
-        return response.reply
     with suppress(BaseException):  # a decision that was made is told, whatever becomes of its record
         _record_response(request.arguments.id, response, call)
-        if request.document is not None:
-            intake.report_gaps(response.record)
     return response.reply
 
 
@@ -229,9 +225,8 @@ def _record_paused(request: CallRequest, call: IncomingCall) -> Task[None]:
     """Record a call of a pause, and that no hook was asked about it."""
     try:
         response = yield from process_request(request, call.context)
-        if not response.is_duplicate:
-            record = replace(response.record, gaps=[*response.record.gaps, pause.PAUSE_GAP])
-            _record_response(request.arguments.id, replace(response, record=record), call)
+        record = replace(response.record, gaps=[*response.record.gaps, pause.PAUSE_GAP])
+        _record_response(request.arguments.id, replace(response, record=record), call)
     except GeneratorExit:
         raise
     except BaseException as problem:  # noqa: BLE001  the agent goes on all the same
@@ -265,6 +260,9 @@ def _await_claimant(request: CallRequest, call: IncomingCall) -> Task[Reply]:
 
 def _record_response(call_id: str, response: CallResponse, call: IncomingCall) -> None:
     call_context = call.context
+    if response.is_duplicate:
+        call_context.on_duplicate(response.record.event.id)
+        return
     may_be_noted = not (is_document(response.record.event) and call_context.runs_hooks)
     if response.record.event.id != call_id and may_be_noted and settings.load().record:
         call_context.spool.forget(call_id)  # it came through another entry first: one record stays, under its id
@@ -273,6 +271,7 @@ def _record_response(call_id: str, response: CallResponse, call: IncomingCall) -
     if call_context.runs_hooks and (response.record.runs or dedup.has_claim(call_id)):
         dedup.save_answer(call_id, response.reply, call.raw)
     call_context.on_record(response.record)
+    intake.report_gaps(response.record)
 
 
 def append_record(record: Record, call_context: CallContext) -> None:
@@ -298,7 +297,7 @@ def _failure_response(request: CallRequest, problem: BaseException, call_context
         gaps.append(fail_mode.UNREFUSED_GAP)
     if request.document is None:
         return CallResponse(reply=reply, record=Record(event=request.event, gaps=gaps))
-    record, is_known = intake.failure_record(request.event, request.document, gaps, call_context.find_event)
+    record, is_known = intake.failure_record(request.event, request.document, gaps, call_context)
     is_duplicate = is_known or isinstance(problem, dedup.DedupTimeoutError)
     return CallResponse(reply=reply, record=record, is_duplicate=is_duplicate)
 

@@ -8,7 +8,7 @@ id of its own, derived from both; the id that it came with is kept in its origin
 import os
 from collections.abc import Callable, Generator
 from contextlib import suppress
-from time import monotonic, time
+from time import time
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,6 +18,7 @@ from hookonce.base import ids, settings, times
 from hookonce.base.jsontext import canonical_bytes
 from hookonce.base.process_info import is_process_alive
 from hookonce.dispatch import dedup
+from hookonce.dispatch.context import CallContext
 from hookonce.dispatch.dedup import CallDecision, DedupEntries, DedupEntry, DedupStore
 from hookonce.errors import HookonceError
 from hookonce.model import SCHEMA, Decision, Event, Format, Gap, Object, Origin, Record
@@ -32,7 +33,6 @@ CONFLICT, RETRY = "conflict", "retry"
 FAIL_MODE = "fail mode"  # how the gap of a call is named that was answered without its hooks
 BEST_EFFORT = "best effort"  # how a format names a gap of a version that it does not know
 FindEvent = Callable[[str], KnownEvent | None]
-_POLL_INTERVAL_S = 0.01
 _MAX_UNREADABLE_CHARS = 1 << 16  # of what could not be read; the rest is counted
 
 
@@ -117,14 +117,8 @@ def _digest_of(event: Event) -> str:
 
 def join_event(event: Event, call_id: str, deadline: float, store: DedupStore) -> Generator[float, None, DedupEntry]:
     """Join the calls with this event: its entry when it is ours to decide, or once it is decided elsewhere."""
-    while True:
-        with suppress(dedup.PageBusyError):  # who writes it now is soon done
-            entry = _join(event, call_id, store)
-            if entry.by == call_id or entry.decided is not None:
-                return entry
-        if monotonic() > deadline:
-            raise dedup.DedupTimeoutError("the same event came in before, and was not decided in time")
-        yield _POLL_INTERVAL_S
+    problem = "the same event came in before, and was not decided in time"
+    return (yield from dedup.await_decision(lambda: _join(event, call_id, store), call_id, deadline, problem))
 
 
 def _join(event: Event, call_id: str, store: DedupStore) -> DedupEntry:
@@ -156,15 +150,14 @@ def publish_decision(event: Event, event_id: str, decision: CallDecision, store:
     """Publish the decision of an event, and the id under which it is recorded."""
     content = _digest_of(event)
     entry = DedupEntry({content: event_id}, os.getpid(), time(), decision)
-    with suppress(dedup.PageBusyError):  # the record tells it then
-        store(_page_key(event), lambda entries: [entry if content in one.ids else one for one in entries])
+    # Where somebody else writes the page, the record tells it.
+    dedup.update_entries(_page_key(event), lambda one: entry if content in one.ids else one, store)
 
 
 def abandon_event(event: Event, store: DedupStore) -> None:
     """Give up deciding: whoever waits with the same event decides."""
     content = _digest_of(event)
-    with suppress(dedup.PageBusyError):
-        store(_page_key(event), lambda entries: [entry for entry in entries if content not in entry.ids])
+    dedup.update_entries(_page_key(event), lambda entry: None if content in entry.ids else entry, store)
 
 
 class EventPlace(Struct, frozen=True, kw_only=True):
@@ -211,14 +204,21 @@ def resolve_event(event: Event, entry: DedupEntry, find_event: FindEvent) -> Eve
     return EventPlace(id=retry_id, earlier=retry if is_asked else None, known_id=event_id)
 
 
-def failure_record(event: Event, document: Record, gaps: list[Gap], find_event: FindEvent) -> tuple[Record, bool]:
+def failure_record(event: Event, document: Record, gaps: list[Gap], call_context: CallContext) -> tuple[Record, bool]:
     """The record of an event whose hooks could not be asked, and whether one is there already, perhaps erased."""
-    event_id, earlier = event.id, find_event(event.id)
-    if earlier is not None and earlier.record is not None and not _has_content(earlier, event):
+    event_id, earlier = event.id, call_context.find_event(event.id)
+    is_other = earlier is not None and earlier.record is not None and not _has_content(earlier, event)
+    if is_other or (earlier is None and _is_id_taken(event, call_context.dedup_store)):
         event_id = conflict_id(event)
-        earlier = find_event(event_id)
+        earlier = call_context.find_event(event_id)
     event, document = rename_event(event, document, event_id)
     return Record(event=event, gaps=[*document.gaps, *gaps]), earlier is not None
+
+
+def _is_id_taken(event: Event, store: DedupStore) -> bool:
+    """Whether an event with other content, which is not recorded yet, came first with this id."""
+    entries = dedup.update_entries(_page_key(event), lambda entry: entry, store)
+    return any(entry.first_id == event.id and _digest_of(event) not in entry.ids for entry in entries)
 
 
 def _was_asked(record: Record) -> bool:

@@ -273,7 +273,8 @@ def _process_document(request: CallRequest, call_context: CallContext, deadline:
         else:
             call_decision = intake.recorded_decision(place.earlier, request.document or Record(event=event))
         recorded_id = place.recorded_id(call_decision)
-        intake.publish_decision(event, recorded_id or place.id, call_decision, store)
+        request = _with_event_id(request, recorded_id or place.id)
+        intake.publish_decision(event, request.event.id, call_decision, store)
     except AlreadyClaimedError:
         raise  # somebody else has this very call
     except BaseException:
@@ -379,8 +380,7 @@ def _apply_approval(request: CallRequest, decision: Decision) -> Decision:
     """Apply a person's approval to an `ask` that this agent may be unable to show, or leave a question for one."""
     if decision.outcome != "ask" or effective_point(request).ask == "native":
         return decision
-    # What would happen, and not what the agent has asked for.
-    _, effective_event, _ = apply_rewrite(decision, request.event)
+    _, effective_event, _ = apply_rewrite(decision, request.event)  # what would happen, not what was asked for
     if (approval := approvals.consume_approval(effective_event)) is not None:
         return replace(decision, outcome=None, reason=f"{_APPROVAL_REASON} {approval.event}", by="user")
     approvals.leave_question(effective_event)

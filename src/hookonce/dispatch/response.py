@@ -25,7 +25,7 @@ _SCRIPT_WINDOW_S = 10  # seconds in which the same content may come through anot
 
 
 class CallResponse(Struct, frozen=True, kw_only=True):
-    """The native reply, and the record of the call; of an event that is recorded already the reply alone counts."""
+    """The native reply, and the record of the call; of an event that is recorded already only reply and id count."""
 
     reply: Reply
     record: Record

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from hookonce.daemon.call_timer import CallTimer
+from hookonce.daemon.dedup_cache import DedupCache
 from hookonce.daemon.http import event_intake
 from hookonce.daemon.http.connection import RequestHead
 from hookonce.daemon.http.event_intake import MAX_EVENT_BYTES, EventIntake
@@ -98,10 +99,12 @@ def test_the_head_tells_what_became_of_an_event(poster):
         line.request("POST", EVENTS, raw(one), poster.headers)
         answer = line.getresponse()
         answer.read()
-        states.append(answer.headers["Hookonce-State"])
+        states.append((answer.headers["Hookonce-State"], answer.headers["Hookonce-Event"]))
     line.close()
 
-    assert ["recorded", "duplicate", "conflict"] == states
+    names = dict(states)
+    assert [("recorded", names["recorded"]), ("duplicate", names["recorded"]), ("conflict", names["conflict"])] == states
+    assert {names["recorded"], names["conflict"]} <= {name for name, _ in rows(poster)}
 
 
 def test_a_cloud_event_may_stand_in_the_head(poster):
@@ -131,25 +134,21 @@ def test_what_is_not_recorded_is_not_said_to_be(poster):
     assert ("asked", None, "deny") == (result["state"], result.get("event"), result["answer"]["data"]["decision"]["outcome"])
 
 
+def idle_services(**more):
+    """A daemon that has nothing to do."""
+    names = ("journal", "handler_registry", "complete_end", "denied_files", "watch_record")
+    store_writer = SimpleNamespace(find_event=None, pending_count=0)
+    return SimpleNamespace(call_timer=CallTimer(), store_writer=store_writer, dedup_cache=DedupCache(), **dict.fromkeys(names) | more)
+
+
 def test_the_end_of_a_tool_has_the_time_since_its_start():
     """
     The daemon is told of each record: files that a refusal is about, and when a call began.
     """
-    seen = []
-    services = SimpleNamespace(
-        journal=None,
-        dedup_cache=None,
-        handler_registry=None,
-        store_writer=SimpleNamespace(find_event=None),
-        call_timer=CallTimer(),
-        complete_end=None,
-        watch_record=seen.append,
-        denied_files=None,
-    )
-    context = EventIntake(services)._make_context(seen.append)
-    context.on_record("record")
+    records = []
+    EventIntake(idle_services(watch_record=records.append))._make_context().on_record("record")
 
-    assert ["record", "record"] == seen
+    assert ["record"] == records
 
 
 # Many
@@ -173,10 +172,12 @@ def test_a_bad_event_costs_the_others_nothing(poster, content_type):
     assert (200, expected) == (status, [one["state"] for one in results])
     assert good["event_id"] == results[0]["id"]
     assert results[0]["answer"]["data"]["decision"] == {"outcome": "deny", "reason": "no"} == results[-3]["answer"]["data"]["decision"]
-    assert results[0]["event"] != results[-2]["event"]
+    assert results[0]["event"] == results[-3]["event"] != results[-2]["event"]
     if content_type in {LINES, STREAM}:
         assert [1, 3, 5, 7, 9, 11] == [one["line"] for one in results]
         assert "at line 3 column 11" in results[1]["error"]
+    else:
+        assert [1, 2, 3, 4, 5] == [one["line"] for one in results]
 
 
 @pytest.mark.parametrize(

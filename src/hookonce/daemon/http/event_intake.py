@@ -117,6 +117,7 @@ class EventIntake:
             return IntakeResponse(200, b"{}")
         body = body.removeprefix(_BOM)
         if shape == "binary":
+            _check_size(body)
             return (yield from self._answer_one(dump(_binary_document(head, body)), form_name))
         if shape == "lines":
             return (yield from self._answer_lines(body, form_name))
@@ -125,8 +126,7 @@ class EventIntake:
         return (yield from self._answer_array(body, form_name))
 
     def _answer_one(self, raw: bytes, form_name: str | None) -> Task[IntakeResponse]:
-        if len(raw) > MAX_EVENT_BYTES:
-            raise HttpError(413, f"an event of more than {MAX_EVENT_BYTES} bytes")
+        _check_size(raw)
         result = yield from self._answer_event(raw, form_name, None)
         if result.state == "refused":
             answer = result.answer if type(result.answer) is dict else {}
@@ -151,7 +151,7 @@ class EventIntake:
         results = yield from self._answer_all(_iter_items(text), form_name)
         return IntakeResponse(200, dump(results))
 
-    def _answer_all(self, events: Iterator[tuple[int | None, bytes]], form_name: str | None) -> Task[list[EventResult]]:
+    def _answer_all(self, events: Iterator[tuple[int, bytes]], form_name: str | None) -> Task[list[EventResult]]:
         results, slice_end = list[EventResult](), monotonic() + _SLICE_S
         for line, raw in events:
             if len(results) == MAX_EVENTS or not raw:
@@ -170,37 +170,15 @@ class EventIntake:
         return results
 
     def _answer_event(self, raw: bytes, form_name: str | None, line: int | None) -> Task[EventResult]:
-        try:
-            result = yield from self._ask_hooks(*_identify_document(raw, form_name, line or 1), raw)
-        except HttpError as problem:
-            result = EventResult(state="refused", error=str(problem))
+        result = yield from _answer_document(raw, form_name, line, self._make_context, self._flush)
         self.counts[result.state] += 1
         return replace(result, line=line)
 
-    def _ask_hooks(self, document: Object, name: str, raw: bytes) -> Task[EventResult]:
-        records: list[Record] = []
-        call_context = self._make_context(records.append)
-        incoming = dispatcher.receive_call([name], raw, call_context, call_id := ids.new_id(), monotonic())
-        event_id = formats.document_id(formats.load(name), document)
-        if incoming.request is None or incoming.request.document is None:
-            reply = dispatcher.late_reply(incoming)
-            is_open = reply == fail_mode.open_reply(live_formats.load_caller(name))
-            answer = None if is_open else _parse_answer(reply)
-            return EventResult(id=event_id, state="refused", error=str(incoming.problem), answer=answer)
-        event = incoming.request.event
-        if event.cwd is not None:
-            incoming = replace(incoming, context=replace(incoming.context, cwd=nearest_folder(event.cwd)))
-        reply = yield from self._run_call(incoming, call_id)
-        answer = _parse_answer(reply)
-        if not records:
-            return EventResult(id=event_id, state="duplicate", answer=answer)
-        if not settings.load().record:
-            return EventResult(id=event_id, state="asked", answer=answer)
-        is_conflict = any(gap.capability == intake.CONFLICT for gap in records[0].gaps)
-        state: EventState = "conflict" if is_conflict else "recorded"
-        return EventResult(id=event_id, state=state, event=records[0].event.id, answer=answer)
+    def _flush(self) -> None:
+        """Tell other processes which events are decided, or will be."""
+        self._services.dedup_cache.flush()
 
-    def _make_context(self, on_record: Callable[[Record], object]) -> CallContext:
+    def _make_context(self) -> CallContext:
         """The context of one event; what is the same for all of a slice is looked at once."""
         services = self._services
         if self._context is None:
@@ -210,6 +188,7 @@ class EventIntake:
                 has_cwd=False,
                 spool=services.journal,
                 dedup_store=services.dedup_cache,
+                on_record=services.watch_record,
                 claim=lambda _: True,  # nobody else knows the id of this call
                 handler_registry=services.handler_registry,
                 shared_stamps=manifest_stamps(None),
@@ -218,36 +197,77 @@ class EventIntake:
                 add_duration=services.call_timer.add_duration,
                 complete_end=services.complete_end,
             )
+        return self._context
 
-        def handle_record(record: Record) -> None:
-            on_record(record)
-            services.watch_record(record)
 
-        return replace(self._context, on_record=handle_record)
+def _answer_document(
+    raw: bytes,
+    form_name: str | None,
+    line: int | None,
+    make_context: Callable[[], CallContext],
+    flush: Callable[[], object],
+) -> Task[EventResult]:
+    """The result of one event; `flush` tells other processes of it before its first hook begins."""
+    try:
+        document, name = _identify_document(raw, form_name, line or 1)
+        return (yield from _ask_hooks(document, name, raw, make_context(), flush))
+    except HttpError as problem:
+        return EventResult(state="refused", error=str(problem))
 
-    def _run_call(self, incoming: IncomingCall, call_id: str) -> Task[Reply]:
-        """Run a call; other processes are told of it before its first hook begins."""
-        task, value, has_waited = dispatcher.answer_incoming(incoming), None, False
-        try:
-            while True:
-                wait = task.send(value)
-                if not isinstance(wait, (int, float)):
-                    self._services.dedup_cache.flush()
-                    has_waited = True
-                value = yield wait
-        except StopIteration as stop:
-            reply: Reply = stop.value
-            return reply
-        finally:
-            task.close()
-            if has_waited:
-                dedup.remove_claim(call_id)
+
+def _ask_hooks(
+    document: Object, name: str, raw: bytes, call_context: CallContext, flush: Callable[[], object]
+) -> Task[EventResult]:
+    records, duplicate_ids = list[Record](), list[str]()
+
+    def handle_record(record: Record) -> None:
+        records.append(record)
+        call_context.on_record(record)
+
+    own_context = replace(call_context, on_record=handle_record, on_duplicate=duplicate_ids.append)
+    incoming = dispatcher.receive_call([name], raw, own_context, call_id := ids.new_id(), monotonic())
+    event_id = formats.document_id(formats.load(name), document)
+    if incoming.request is None or incoming.request.document is None:
+        reply = dispatcher.late_reply(incoming)
+        is_open = reply == fail_mode.open_reply(live_formats.load_caller(name))
+        answer = None if is_open else _parse_answer(reply)
+        return EventResult(id=event_id, state="refused", error=str(incoming.problem), answer=answer)
+    event = incoming.request.event
+    if event.cwd is not None:
+        incoming = replace(incoming, context=replace(incoming.context, cwd=nearest_folder(event.cwd)))
+    reply = yield from _run_call(incoming, call_id, flush)
+    answer = _parse_answer(reply)
+    if not records:
+        known_ids = [known_id for known_id in duplicate_ids if call_context.find_event(known_id) is not None]
+        return EventResult(id=event_id, state="duplicate", event=next(iter(known_ids), None), answer=answer)
+    if not settings.load().record:
+        return EventResult(id=event_id, state="asked", answer=answer)
+    is_conflict = any(gap.capability == intake.CONFLICT for gap in records[0].gaps)
+    state: EventState = "conflict" if is_conflict else "recorded"
+    return EventResult(id=event_id, state=state, event=records[0].event.id, answer=answer)
+
+
+def _run_call(incoming: IncomingCall, call_id: str, flush: Callable[[], object]) -> Task[Reply]:
+    task, value, has_waited = dispatcher.answer_incoming(incoming), None, False
+    try:
+        while True:
+            wait = task.send(value)
+            if not isinstance(wait, (int, float)):
+                flush()
+                has_waited = True
+            value = yield wait
+    except StopIteration as stop:
+        reply: Reply = stop.value
+        return reply
+    finally:
+        task.close()
+        if has_waited:
+            dedup.remove_claim(call_id)
 
 
 def _identify_document(raw: bytes, form_name: str | None, first_line: int) -> tuple[Object, str]:
     """A document and the name of its format, by its keys or else by what is claimed."""
-    if len(raw) > MAX_EVENT_BYTES:
-        raise HttpError(413, f"an event of more than {MAX_EVENT_BYTES} bytes")
+    _check_size(raw)
     try:
         document = parse_json(raw)
     except JsonSyntaxError:
@@ -260,6 +280,11 @@ def _identify_document(raw: bytes, form_name: str | None, first_line: int) -> tu
         known_names = ", ".join(live_formats.LIVE_FORMATS)
         raise HttpError(400, f"expected an event of {known_names}: {'; '.join(identification.evidence)}")
     return document, name
+
+
+def _check_size(raw: bytes) -> None:
+    if len(raw) > MAX_EVENT_BYTES:
+        raise HttpError(413, f"an event of more than {MAX_EVENT_BYTES} bytes")
 
 
 def _json_fault(raw: bytes, first_line: int = 1) -> str:
@@ -292,17 +317,20 @@ def _iter_lines(body: bytes) -> Iterator[tuple[int, bytes]]:
             yield number, line
 
 
-def _iter_items(text: str) -> Iterator[tuple[None, bytes]]:
-    """The items of a JSON array that was looked at before, one at a time; an empty one where nobody can go on."""
-    scan, start = json.JSONDecoder(parse_int=str, parse_float=str).raw_decode, text.index("[") + 1
-    while (start := _SEPARATORS.match(text, start).end()) < len(text) and text[start] != "]":  # type: ignore[union-attr]
+def _iter_items(text: str) -> Iterator[tuple[int, bytes]]:
+    """The items of a JSON array that was looked at before, by the line on which each begins, one at a time.
+
+    The last one is empty where nobody can go on.
+    """
+    scan, end, line, last_start = json.JSONDecoder(parse_int=str, parse_float=str).raw_decode, text.index("[") + 1, 1, 0
+    while (start := _SEPARATORS.match(text, end).end()) < len(text) and text[start] != "]":  # type: ignore[union-attr]
+        line, last_start = line + text.count("\n", last_start, start), start
         try:
             _, end = scan(text, start)
         except (ValueError, RecursionError):  # what one parser takes and the other does not
-            yield None, b""
+            yield line, b""
             return
-        yield None, text[start:end].encode()
-        start = end
+        yield line, text[start:end].encode()
 
 
 def _binary_document(head: RequestHead, body: bytes) -> Object:
