@@ -144,6 +144,20 @@ def test_a_call_that_another_hook_has_refused_is_known_as_refused(codex):
     assert (True, None) == (call.refused, call.ok)
 
 
+def test_a_call_without_an_id_is_ended_by_the_file_as_well(codex, tmp_path):
+    """
+    Droid tells its hooks no ids, and nothing of a command that failed: the oldest open call of that tool has ended.
+    """
+    folder = shutil.copytree(GOLDEN / "factory-droid/sessions", tmp_path / ".factory/sessions")
+    file = folder / golden("factory-droid", "tour").relative_to(GOLDEN / "factory-droid/sessions")
+    tool = Tool(name="shell", native="Execute", input={"command": "x"})
+    record = stored(0, type="before_tool_execute", agent="factory-droid", session="s", tool=tool, model=None, data={"transcript_path": str(file)})
+    codex.journal.append(replace(record, decision=None))
+    codex.until(lambda: kept("after_tool_execute"))
+    session, (call,) = summarize_session(kept())
+    assert (1, record.event.id, False, True) == (session.failed_calls, call.id, call.ok, call.guessed)
+
+
 def test_a_call_that_we_have_refused_is_refused_once(codex):
     """
     The file repeats what the record says already.

@@ -232,7 +232,8 @@ def _end_call(calls: OpenCalls, event: Event) -> tuple[OpenCalls, CallChange]:
     call_id = event.tool.call_id if event.tool is not None else None
     name = _call_key(call_id, call_signature(event))
     for table_name in ("open", "refused_calls", "unknown_calls"):
-        call, remaining = pop_oldest(getattr(calls, table_name), name)
+        table: CallTable = getattr(calls, table_name)
+        call, remaining = pop_oldest(table, _cause_name(table, event) or name)
         if call is not None:
             calls = _note_end(replace(calls, **{table_name: remaining}), event, call)
             return calls, CallChange(ended_call=call, is_guess=call_id is None)
@@ -254,6 +255,13 @@ def _note_end(calls: OpenCalls, event: Event, call: OpenCall) -> OpenCalls:
     return replace(calls, unknown_calls=append_bounded(calls.unknown_calls, name, call, _MAX_OPEN_CALLS))
 
 
+def _cause_name(table: CallTable, event: Event) -> str | None:
+    """The key of the call that an event from a session file names as its cause: such a file tells no input."""
+    if not is_from_transcript(event):
+        return None
+    return next((name for name, items in table.items() if event.caused_by == items[0].id), None)
+
+
 def has_result(event: Event) -> bool:
     """Whether the end of a call says if it succeeded."""
     return event.tool is not None and event.tool.result is not None and event.tool.result.ok is not None
@@ -273,8 +281,7 @@ def _refuse_open_call(calls: OpenCalls, event: Event) -> tuple[OpenCalls, CallCh
     call_id = event.tool.call_id if event.tool is not None else None
     matching_names = (name for name, items in calls.open.items() if items[0].key == key)
     own_name = _call_key(call_id, key)
-    cause_names = (name for name, items in calls.open.items() if event.caused_by == items[0].id)
-    name = own_name if own_name in calls.open else next(cause_names, None) or next(matching_names, "")
+    name = own_name if own_name in calls.open else _cause_name(calls.open, event) or next(matching_names, "")
     call, remaining = pop_oldest(calls.open, name)
     if call is None:
         return calls, CallChange()
