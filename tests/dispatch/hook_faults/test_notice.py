@@ -10,7 +10,7 @@ from hookonce.base import paths
 from hookonce.dispatch import manifest_stamps
 from hookonce.dispatch.dispatcher import answer_call
 from hookonce.dispatch.fast_path import table
-from hookonce.dispatch.hook_faults import notice
+from hookonce.dispatch.hook_faults import notice, project_faults
 from hookonce.dispatch.hook_faults.table import make_fault
 from hookonce.model import Decision, Reply
 from tests.manifest.projects import command, house, manifest, put
@@ -146,6 +146,16 @@ def test_who_searches_too_long_keeps_no_session_waiting(project, monkeypatch):
 
     assert "" == started("claude-code", project).stdout
     assert "nobody was told of broken hooks: timeout" in (paths.data_dir() / "hookonce.log").read_text()
+
+
+def test_a_search_that_fails_is_logged(project, monkeypatch):
+    """
+    And keeps no session from starting.
+    """
+    monkeypatch.setattr(project_faults, "find_faults", lambda *_: 1 / 0)
+
+    assert "" == started("claude-code", project).stdout
+    assert "ZeroDivisionError" in (paths.data_dir() / "hookonce.log").read_text()
 
 
 def test_a_long_list_is_short():

@@ -3,14 +3,20 @@
 from collections.abc import Iterator, Mapping
 from functools import cache, partial
 from pathlib import Path
-from shlex import quote, split
+from shlex import quote
 from shutil import which
 from typing import Any, NamedTuple
 
 from hookonce import agents
 from hookonce.base.jsontext import dump
 from hookonce.base.regex import compile_re2
-from hookonce.dispatch.hook_faults.handlers import code_faults, command_faults, remote_faults, resolve_command
+from hookonce.dispatch.hook_faults.handlers import (
+    code_faults,
+    command_faults,
+    program_word,
+    remote_faults,
+    resolve_command,
+)
 from hookonce.dispatch.hook_faults.manifest_words import DIALECTS, event_problem
 from hookonce.dispatch.hook_faults.scripts import interpreter_argument, script_faults
 from hookonce.dispatch.hook_faults.table import HookFault, make_fault
@@ -62,7 +68,10 @@ def _command_faults(hook: Hook, place: HookPlace, environment: Mapping[str, str]
         yield fault
         return
     find = partial(which, path=environment.get("PATH")) if hook.environment == "caller" else find_program
-    yield from command_faults(command, "project" if is_projects else "user", find)
+    for fault in command_faults(command, "project" if is_projects else "user", find):
+        # What a project runs is the copy that was trusted, which can be started.
+        is_copied = fault.kind == "mode" and is_projects and Path(program_word(command)).is_relative_to(place.folder)
+        yield make_fault("copy_mode", program_word(command)) if is_copied else fault
     yield from script_faults(hook, command, place.folder if is_projects and not hook.handler.cwd else None)
 
 
@@ -71,7 +80,7 @@ def _misplaced_script(handler: Handler, command: str, place: HookPlace) -> HookF
     word = interpreter_argument(command)
     is_argument = word is not None
     if word is None:
-        word = next(iter(split(command)), "")
+        word = program_word(command)
     if not word or word.startswith(("/", "~", "-")) or (handler.cwd and is_argument):
         return None
     looked_for = place.folder / word if place.scope == "project" else None

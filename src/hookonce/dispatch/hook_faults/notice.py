@@ -42,8 +42,13 @@ class FaultSearch(Struct, frozen=True, kw_only=True):
         from hookonce.handlers.supervise.forked_child import ForkedChild
 
         def search() -> bytes:
-            faults = project_faults.find_faults(self.project, [self.agent], self.environment)
-            return (describe_faults([*project_faults.machine_faults(), *faults]) or "").encode(errors="replace")
+            try:
+                faults = project_faults.find_faults(self.project, [self.agent], self.environment)
+                text = describe_faults([*project_faults.machine_faults(), *faults])
+            except Exception as problem:  # noqa: BLE001  whatever somebody has written must not hide that
+                log.write(f"nobody was told of broken hooks: {log.format_trace(problem)}")
+                text = None
+            return (text or "").encode(errors="replace")
 
         def finish(output: bytes | None) -> None:
             failure = "timeout" if output is None else None

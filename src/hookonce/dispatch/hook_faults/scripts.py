@@ -17,7 +17,7 @@ from hookonce.model import Hook
 
 _MAX_SCRIPT_BYTES = 1 << 20  # of a script that is read; longer ones are programs
 _INTERPRETERS = re.compile(r"python[\d.]*|pypy[\d.]*|(?:ba|da|z|k)?sh|node|bun|deno|ruby|perl|php|tsx")
-_CODE_SWITCHES = frozenset({"-c", "-e", "-m", "-s", "--eval", "-p"})  # behind which no script comes
+_CODE_SWITCH = re.compile(r"-\w*[cemps]\w*|--(?:eval|print|command).*")  # behind which code or a module may come
 # What `sh` cannot run, by the ending of the file, with the first line that it needs.
 _FIRST_LINES = dict.fromkeys((".js", ".mjs", ".cjs"), "#!/usr/bin/env node") | {
     ".py": "#!/usr/bin/env python3",
@@ -25,7 +25,8 @@ _FIRST_LINES = dict.fromkeys((".js", ".mjs", ".cjs"), "#!/usr/bin/env node") | {
     ".pl": "#!/usr/bin/env perl",
     ".php": "#!/usr/bin/env php",
 }
-_COMMENT_LINE = re.compile(r"^\s*(?:#|//).*$", re.MULTILINE)
+_SCRIPT_SUFFIXES = frozenset({*_FIRST_LINES, ".sh", ".bash", ".zsh", ".ts"})
+_COMMENT_LINE = re.compile(r"^[ \t]*(?:#|//).*$", re.MULTILINE)
 _CLAUDE_WORD = re.compile(r"\b(tool_input|hook_event_name|tool_response|hookSpecificOutput|permissionDecision)\b")
 _CANONICAL_WORD = re.compile(r"\btool\??\.input\b|[\[(]\s*[\"'](?:tool|outcome)[\"']|\bHOOKONCE_")
 _EXIT_2 = re.compile(r"(?<![A-Za-z])exit[ \t]*\(?[ \t]*2\b\)?")
@@ -59,9 +60,9 @@ def interpreter_argument(command: str) -> str | None:
     if not program or not _INTERPRETERS.fullmatch(os.path.basename(program)):  # noqa: PTH119
         return None
     for word in split(command)[1:]:
-        if word in _CODE_SWITCHES or any(letter in word for letter in "$`*;&|<>"):
+        if _CODE_SWITCH.fullmatch(word) or any(letter in word for letter in "$`*;&|<> "):
             return ""
-        if not word.startswith("-"):
+        if not word.startswith("-") and ("/" in word or Path(word).suffix in _SCRIPT_SUFFIXES):
             return word
     return ""
 

@@ -34,6 +34,12 @@ FAULT_KINDS: Mapping[str, FaultKind] = {
         "correct the command, or put there what it names",
     ),
     "mode": FaultKind("the mode of the script", "cannot run: {} is not executable", "chmod +x {}"),
+    "copy_mode": FaultKind(
+        "the mode of a project's script",
+        "runs by its trusted copy alone: {} is not executable",
+        "chmod +x {}",
+        is_broken=False,
+    ),
     "beside": FaultKind(
         "the files beside the manifest",
         "cannot run: {0} is looked for {1}, and lies beside the manifest",
