@@ -9,6 +9,7 @@ from pathlib import Path
 from shutil import rmtree
 
 from hookonce.base.jsontext import dump
+from hookonce.base.process_info import is_process_alive
 from hookonce.base.runtime_dir import candidate_dirs
 from hookonce.base.spawn import run
 from hookonce.client import daemon_endpoints
@@ -75,10 +76,10 @@ class SandboxHome:
             time.sleep(_POLL_INTERVAL_S)
         return status_reply
 
-    def stop_daemon(self) -> None:
-        """Stop the daemon, and delete what it has outside of the home."""
+    def stop_daemon(self, *, force: bool = False) -> None:
+        """Stop the daemon, and delete what it has outside of the home; with `force` at once, and nothing is kept."""
         if (status_reply := self.status()) is not None:
-            _stop_process(status_reply["pid"])
+            _stop_process(status_reply["pid"], signal.SIGKILL if force else signal.SIGTERM)
         rmtree(self.runtime_dir(), ignore_errors=True)
 
 
@@ -87,12 +88,11 @@ def _write_manifest(folder: Path, hooks: list[Object]) -> None:
     (folder / "hooks.json").write_bytes(dump({"spec": MANIFEST_SPEC, "hooks": hooks}))
 
 
-def _stop_process(pid: int) -> None:
+def _stop_process(pid: int, signal_number: int) -> None:
     """Waits until the daemon is gone; it is nobody's child."""
     deadline = time.monotonic() + _DAEMON_TIMEOUT_S
     with suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGTERM)
-        while time.monotonic() < deadline:
-            os.kill(pid, 0)
+        os.kill(pid, signal_number)
+        while is_process_alive(pid) and time.monotonic() < deadline:
             time.sleep(_POLL_INTERVAL_S)
         os.kill(pid, signal.SIGKILL)

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator
 from importlib.resources import files
 from itertools import zip_longest
-from time import monotonic, sleep
+from threading import Event
+from time import monotonic
 from typing import TypeVar
 
 from msgspec import Struct
@@ -64,12 +65,14 @@ def load_steps() -> list[ReplayStep]:
     return interleave_sessions(sessions) + [ReplayStep(**parse(line)) for line in _read_lines(f"stories/{STORY}.jsonl")]
 
 
-def replay_steps(home: SandboxHome, queue: list[ReplayStep], pause: float, deadline: float) -> Iterator[float]:
-    """Call the client for each step, with a pause after it, as long as there is time; how long each took."""
+def replay_steps(
+    home: SandboxHome, queue: list[ReplayStep], pause: float, deadline: float, stop: Event
+) -> Iterator[float]:
+    """Call the client for each step, with a pause after it, until time is over or `stop` is set; how long each took."""
     for step in queue:
-        if monotonic() > deadline:
+        if monotonic() > deadline or stop.is_set():
             return
         command, start = [str(home.client), step.agent, step.event, "--via", f"{step.agent}/user"], monotonic()
         run(command, dump(step.payload), timeout_s=_CALL_TIMEOUT_S, env=home.environment())
         yield monotonic() - start
-        sleep(max(0.0, min(pause, deadline - monotonic())))
+        stop.wait(max(0.0, min(pause, deadline - monotonic())))

@@ -7,8 +7,14 @@ import re
 import subprocess
 import sys
 from contextlib import suppress
+from threading import Event
+from time import sleep
+from types import SimpleNamespace
 
-from hookonce.demo.replay import list_recordings, load_steps
+import pytest
+
+from hookonce.cli.daemon import up
+from hookonce.demo.replay import list_recordings, load_steps, replay_steps
 from tests.cli.command import environment, run
 
 
@@ -80,3 +86,35 @@ def test_on_a_terminal_it_is_a_screen_that_goes_away(tmp_path):
 
 def test_a_time_is_understood_or_refused(tmp_path):
     assert 64 == run("up", "--for", "soon", HOME=str(tmp_path)).code
+
+
+def test_an_interrupted_demonstration_makes_no_further_call(monkeypatch, tmp_path):
+    """
+    Ctrl-C ends who plays before the home goes: a later call would start a daemon that nobody ends.
+    """
+    calls, ended = [], []
+
+    def play(_home, _steps, _pause, _deadline, stop):
+        while not stop.wait(0.01):
+            calls.append(1)
+            yield 0.0
+        ended.append(1)
+
+    def interrupt(*_):
+        while not calls:
+            sleep(0.01)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(up, "replay_steps", play)
+    monkeypatch.setattr(up, "show_live_view", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        up._play_demo(SimpleNamespace(path=tmp_path), 1e9, utc=False)
+
+    assert [1] == ended
+
+
+def test_a_replay_that_is_stopped_calls_nobody():
+    stop = Event()
+    stop.set()
+
+    assert [] == [*replay_steps(None, load_steps(), 0.0, 1e18, stop)]

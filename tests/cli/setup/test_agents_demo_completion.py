@@ -24,9 +24,12 @@ from hookonce.cli.setup.agents import (
 from hookonce.demo.replay import list_recordings as bundled
 from hookonce.formats.schema import load_schema
 from hookonce.inspect.agent_matrix import build_sheet
+from hookonce.store.entry import build_entry
+from hookonce.store.writer import Writer
 from hookonce.vocabulary.decision_merge import CAPABILITIES
 from hookonce.vocabulary.events import EVENTS
 from tests.cli.command import run
+from tests.cli.recorded_home import FIRST, remember, stored
 
 TABLES = ("events", "tools", "arguments", "modes")
 
@@ -299,7 +302,7 @@ COMPLETIONS = [
     (["hookonce", "identify", "--"], {"--help", "--json", "--max-line"}),
     (["hookonce", "agents", "co"], {"codex", "copilot-cli"}),
     (["hookonce", "demo", ""], set(bundled())),
-    (["hookonce", "completion", ""], {"bash", "zsh", "fish"}),
+    (["hookonce", "completion", ""], {"bash", "zsh", "fish", "sessions"}),
     (["hookonce", "install", "cl"], {"claude-code", "cline"}),
     (["hookonce", "uninstall", "claude-code", "cl"], {"claude-code", "cline"}),
     (["hookonce", "install", "--ht"], {"--http"}),
@@ -337,6 +340,34 @@ def test_bash_completes():
         done = subprocess.run(["bash", "-c", program], capture_output=True, check=True, text=True, cwd="/proc/self/fd")
         offered = {word for word in done.stdout.split("\n") if word and not word.isdecimal()}
         assert expected == offered, words
+
+
+@pytest.mark.parametrize("words", [["show", "se"], ["show", "--turns", "se"], ["events", "--session", "se"]], ids=" ".join)
+def test_sessions_are_offered_where_one_is_named(tmp_path, words):
+    """
+    The script asks hookonce for them, which offers only names that no shell would expand.
+    """
+    script = run("completion", "bash").out
+    ask = f"COMP_WORDS=(hookonce {' '.join(words)}); COMP_CWORD={len(words)}; _hookonce"
+    program = f'hookonce() {{ [ "$*" = "completion sessions" ] && printf "ses_1\\nses_2\\n01a1\\n"; }}\n{script}\n{ask}; printf "%s\\n" "${{COMPREPLY[@]}}"'
+    done = subprocess.run(["bash", "-c", program], capture_output=True, check=True, text=True, cwd=tmp_path)
+
+    assert ["ses_1", "ses_2"] == done.stdout.split()
+    assert '-l session -x -a "(hookonce completion sessions' in run("completion", "fish").out
+
+
+def test_only_names_that_no_shell_expands_are_offered(tmp_path, monkeypatch):
+    """
+    Agents name their sessions, and a shell runs what it finds among the words that it completes.
+    """
+    remember(tmp_path, monkeypatch)
+    evil = [stored(70 + n, "session_start", session=name, time=f"2026-11-16T10:0{n}:00Z") for n, name in enumerate(("$(touch x)", "`x`", "a b", "-rf", "x;y"))]
+    with Writer() as writer:
+        writer.append([build_entry(one) for one in evil])
+
+    assert [FIRST] == run("completion", "sessions", HOME=str(tmp_path)).out.split()
+    (tmp_path / "empty").mkdir()
+    assert (0, "\n", "") == run("completion", "sessions", HOME=str(tmp_path / "empty"))
 
 
 def test_fish_is_told_the_same_names():

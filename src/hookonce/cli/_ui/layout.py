@@ -156,8 +156,11 @@ def _cut(text: str, width: int) -> str:
     return text[:count]
 
 
-def wrap_words(text: str, width: int, max_lines: int | None = None) -> list[str]:
-    """Wrap a text at words; a word that is too long goes on in the next line, or with `max_lines` loses its middle."""
+def wrap_words(text: str, width: int, max_lines: int | None = None, *, folds: bool = True) -> list[str]:
+    """Wrap a text at words. One that is too long goes on in the next line, or with `max_lines` loses its middle.
+
+    Unless it `folds`: then it stays whole, so that it can be copied, and is wider.
+    """
     lines = [""]
     for word in text.split():
         rest = word
@@ -169,7 +172,7 @@ def wrap_words(text: str, width: int, max_lines: int | None = None) -> list[str]
         if lines[-1]:
             lines.append("")
             rest = _mark_forgery(rest)
-        while text_width(rest) > width:
+        while folds and text_width(rest) > width:
             piece = _cut(rest, width) or rest[0]
             lines[-1], rest = piece, rest[len(piece) :]
             lines.append("")

@@ -78,7 +78,7 @@ def print_words(text: str, indent: str = "") -> None:
     if not sys.stdout.isatty() or text_width(indent + line) <= terminal_width():
         print(f"{indent}{text}")
         return
-    first, *others = wrap_words(line, terminal_width() - len(indent + _INDENT))
+    first, *others = wrap_words(line, terminal_width() - len(indent + _INDENT), folds=False)
     lines = [f"{indent}{first}", *(f"{indent}{_INDENT}{other}" for other in others)]
     print("\n".join(lines), file=unescaped_stream(sys.stdout))
 

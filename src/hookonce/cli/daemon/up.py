@@ -70,6 +70,7 @@ def run(options: Namespace) -> int:
     except KeyboardInterrupt:
         print()
     print_summary(live)
+    print("the daemon goes on answering agents; hookonce daemon stop ends it")
     return 0
 
 
@@ -97,13 +98,17 @@ def _run_demo(deadline: float, *, utc: bool) -> int:
         home = SandboxHome(Path(folder) / "home", [{**hook, "blocking": True}], tuple(list_recordings()))
         try:
             return _play_demo(home, deadline, utc=utc)
+        except KeyboardInterrupt:
+            home.stop_daemon(force=True)
+            raise
         finally:
             home.stop_daemon()
 
 
 def _play_demo(home: SandboxHome, deadline: float, *, utc: bool) -> int:
     steps, times = load_steps(), list[float]()
-    replay = replay_steps(home, steps, _STEP_INTERVAL_S, deadline)
+    stop = threading.Event()
+    replay = replay_steps(home, steps, _STEP_INTERVAL_S, deadline, stop)
     player = threading.Thread(target=lambda: times.extend(replay), daemon=True)
     live = LiveView(home.path / ".local/share/hookonce/events.db", 0, utc=utc)
     agent_count = pluralize(len(list_recordings()), "agent")
@@ -116,8 +121,11 @@ def _play_demo(home: SandboxHome, deadline: float, *, utc: bool) -> int:
             end_times.append(monotonic())
         return bool(end_times) and (monotonic() - end_times[0] > _SETTLE_S or live.total["events"] >= len(times))
 
-    show_live_view(live, is_over, "hookonce, a demonstration")
-    player.join()
+    try:
+        show_live_view(live, is_over, "hookonce, a demonstration")
+    finally:  # a call that came later would start a daemon, which nobody ends
+        stop.set()
+        player.join()
     print_summary(live)
     if times:
         half = sorted(times)[len(times) // 2]
