@@ -1,8 +1,8 @@
 """A tiny agent that tells what it does: a user's wish, a model that asks for tools, and hooks that have their say.
 
 It needs the Python that hookonce is installed in (`. .venv/bin/activate`, then `python agent.py buy milk`), and no
-model: `model` stands for one. It writes events.jsonl, transcript.txt and notes.txt into the current folder. The observer
-of the .openhook.json beside it hears of the events after `hookonce trust`.
+model: `model` stands for one. It writes events.jsonl, transcript.txt and notes.txt into the current folder;
+the observer of the .openhook.json beside it hears of the events after `hookonce trust`.
 """
 
 import subprocess
