@@ -75,7 +75,8 @@ def check_settings() -> Iterator[Diagnosis]:
 
 def _setting_problem(key: str, value: object) -> str | None:
     if key not in settings.setting_types():
-        return f"there is no setting {key}, it does nothing{suggest_name(key, settings.setting_types().keys())}"
+        hint = suggest_name(key, settings.setting_types().keys()) or "; if a newer hookonce has it, upgrade this one"
+        return f"there is no setting {key}, it does nothing{hint}"
     if settings.fits(key, value):
         return None
     strict_value = settings.STRICT_VALUES.get(key)

@@ -15,6 +15,7 @@ from hookonce.errors import HookonceError
 from hookonce.sessions.recorder import Recorder
 from hookonce.store import database
 from hookonce.store.query import EventRow, RecordFilter, select_rows
+from hookonce.store.schema import NewerStoreError
 from hookonce.store.spool import files, overlay
 from hookonce.store.writer import Writer, read_chain_head
 
@@ -62,6 +63,8 @@ def ingest_spool(notify: Notify) -> None:
         return
     try:
         damaged_count = _ingest()
+    except NewerStoreError:
+        return  # which whoever opens it says, once
     except (sqlite3.Error, OSError, HookonceError) as problem:
         notify(f"the newest events are in no sum and in no session, because the record cannot be written: {problem}")
         return

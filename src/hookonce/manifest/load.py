@@ -59,7 +59,7 @@ def _explain_spec_fault(spec: Any) -> str | None:
     if type(spec) is not str or _ANY_SPEC.fullmatch(spec) is None:
         return "is required" if spec is None else "expected hooks/1.0 or hooks/0.1"
     is_readable = _READABLE_SPEC.fullmatch(spec) is not None
-    return None if is_readable else f"{spec} is newer than what can be read: hooks/0.x and hooks/1.x"
+    return None if is_readable else f"{spec} is newer than what can be read: hooks/0.x and hooks/1.x; upgrade hookonce"
 
 
 def _hook_problems(hook: Any, path: str) -> Iterator[Problem]:

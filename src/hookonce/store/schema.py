@@ -112,10 +112,15 @@ _MIGRATION_4 = (
 )
 MIGRATIONS: tuple[tuple[str, ...], ...] = (_MIGRATION_1, _MIGRATION_2, _MIGRATION_3, _MIGRATION_4)
 VERSION = len(MIGRATIONS)
+SPOOL_NOTE = "agents are answered, and what they tell waits in the spool"
+
+
+class NewerStoreError(HookonceError):
+    """The database has a schema of a newer hookonce, and is neither read nor written."""
 
 
 def migrate(connection: Connection) -> None:
-    """Migrate a database in one transaction; HookonceError for one of a newer version."""
+    """Migrate a database in one transaction; NewerStoreError for one of a newer version."""
     if read_version(connection) == VERSION:
         return
     with transaction(connection):
@@ -126,10 +131,11 @@ def migrate(connection: Connection) -> None:
 
 
 def read_version(connection: Connection) -> int:
-    """The schema version of a database; HookonceError for one of a newer hookonce."""
+    """The schema version of a database; NewerStoreError for one of a newer hookonce."""
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     if version > VERSION:
-        raise HookonceError(f"the store was written by a newer hookonce (version {version}, we know {VERSION})")
+        reason = f"the record was written by a newer hookonce (its version is {version}, this one knows {VERSION})"
+        raise NewerStoreError(f"{reason}: upgrade hookonce to use it; until then {SPOOL_NOTE}")
     return version
 
 

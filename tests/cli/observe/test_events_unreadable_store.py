@@ -1,13 +1,16 @@
 """What is said where files are not there, or the record cannot be read."""
 
+import json
+import shlex
 import sqlite3
+from contextlib import closing
 
 import pytest
 
-from hookonce.store import database
+from hookonce.store import database, schema
 from hookonce.store.spool import files, overlay
 from hookonce.store.status import load_store_summary
-from tests.cli.command import run
+from tests.cli.command import PAYLOAD, run
 from tests.cli.recorded_home import remember, story
 
 
@@ -130,3 +133,49 @@ def test_prices_that_make_no_sense_are_named(home):
     (home / ".config/hookonce/prices.toml").write_text("[m]\ninput = 1\n")
 
     assert "prices.toml cannot be used: m needs input and output" in run("doctor", HOME=str(home)).out
+
+
+@pytest.fixture(scope="module")
+def newer(tmp_path_factory):
+    """A home whose record a newer hookonce has gone on with."""
+    with pytest.MonkeyPatch.context() as patch:
+        home = remember(tmp_path_factory.mktemp("newer"), patch)
+        set_version(99)
+    return home
+
+
+def set_version(number):
+    with closing(sqlite3.connect(database.database_file())) as connection:
+        connection.execute(f"PRAGMA user_version = {number}")
+
+
+OPENING = ["events", "events --json", "events sql 'SELECT 1'", "events export", "events erase --session s1", "sessions", "show s1", "show last", "stats", "stats --rebuild", "cost", "audit verify", "audit checkpoint", "audit set-aside"]  # fmt: skip
+
+
+@pytest.mark.parametrize("words", OPENING)
+def test_a_record_of_a_newer_hookonce_is_refused_in_one_sentence(newer, words):
+    """
+    Which says what to do; nothing of it is changed.
+    """
+    ran = run(*shlex.split(words), HOME=str(newer))
+
+    assert (1, "") == (ran.code, ran.out)
+    (sentence,) = ran.complaints()
+    assert "the record was written by a newer hookonce (its version is 99, this one knows" in sentence
+    assert "upgrade hookonce" in sentence
+
+
+def test_calls_are_answered_below_a_record_of_a_newer_hookonce(home):
+    """
+    They wait in the spool, doctor says so once, and with the newer hookonce they are in the record.
+    """
+    set_version(99)
+    payload = json.dumps(PAYLOAD | {"session_id": "meanwhile"}).encode()
+    answered = run("on", "claude-code", "PreToolUse", given=payload, HOME=str(home))
+    told = [run(word, HOME=str(home)).out.count("written by a newer hookonce") for word in ("doctor", "status")]
+    set_version(schema.VERSION)
+    found = run("events", "--session", "meanwhile", "--json", HOME=str(home)).documents()
+
+    assert (0, "", "") == answered
+    assert [1, 1] == told
+    assert ["before_tool_execute"] == [one["event"]["type"] for one in found if one["event"]["agent"] == "claude-code"]

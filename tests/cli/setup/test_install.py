@@ -204,6 +204,22 @@ def test_doctor_explains(home):
     assert "disableAllHooks" not in settings(home).read_text()
 
 
+def test_install_names_the_agents_that_it_found_and_those_that_it_did_not(home):
+    """
+    Before and after anything is written; whoever names agents has chosen them.
+    """
+    (home / ".codex").mkdir()
+    told = [ours(home, "install", *more, PATH="/usr/bin:/bin").out for more in (["--dry-run"], [], [])]
+    document = ours(home, "install", "--json", PATH="/usr/bin:/bin").documents()[0]
+    able = [name for name in agents.AGENTS if agents.load(name).config is not None]
+    others = [name for name in able if name not in {"claude-code", "codex"}]
+
+    assert [True] * 3 == ["found on this machine: claude-code, codex\n" in text for text in told]
+    assert [True] * 3 == [f"not found: {', '.join(others)} (hookonce install" in " ".join(text.split()) for text in told]
+    assert (["claude-code", "codex"], others) == (document["found"], document["not_found"])
+    assert "not found" not in ours(home, "install", "claude-code").out
+
+
 def test_a_person_vouches_for_a_hook_until_it_changes(home, tmp_path):
     """
     The script's content is part of what was vouched for.

@@ -16,6 +16,7 @@ from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.config_changes import ChangeProblems
 from hookonce.cli._ui.consent import confirm, find_parent_agent, require_consent
 from hookonce.cli._ui.messages import print_lines, warn
+from hookonce.cli._ui.tables import print_words
 from hookonce.client import daemon_endpoints
 from hookonce.client.daemon_endpoints import HttpAddress
 from hookonce.client.installation import install_client, run_trial
@@ -27,7 +28,7 @@ from hookonce.configure.install import plan_install
 from hookonce.configure.locations import ConfigRoots, current_roots, target_file
 from hookonce.diagnose.agent_check import check_review
 from hookonce.handlers.environment import note_environment
-from hookonce.model import Agent
+from hookonce.model import Agent, Object
 
 _EXAMPLES = """examples:
   hookonce install --dry-run
@@ -79,10 +80,27 @@ def run(options: Namespace) -> int:
         run_trial([client, name, native, "--via", f"{name}/user"], agent_config.silence)
     applied_changes, failures = config_changes.apply_changes(changes)
     http_policy.drop_unused_address()
-    code = config_changes.report_changes(options, "changed", applied_changes, problems + failures)
+    search = _search_result(options, agent_names)
+    code = config_changes.report_changes(options, "changed", applied_changes, problems + failures, search)
     if not options.json:
+        _print_search(search)
         _print_next_steps(options, applied_changes)
     return code
+
+
+def _search_result(options: Namespace, agent_names: list[str]) -> Object:
+    """The agents that were found on this machine, and those that were looked for; nothing where agents were named."""
+    if options.names:
+        return {}
+    able_names = [agent.name for agent in agents.load_all() if agent.config is not None]
+    return {"found": agent_names, "not_found": [name for name in able_names if name not in agent_names]}
+
+
+def _print_search(search: Object) -> None:
+    if search.get("found"):
+        print_words(f"found on this machine: {', '.join(search['found'])}")
+    if search.get("not_found"):
+        print_words(f"not found: {', '.join(search['not_found'])} (hookonce install NAME prepares one of them)")
 
 
 def _install_client() -> None:
@@ -98,7 +116,10 @@ def _finish_unchanged(
     """Where nothing is to be written, or nothing may be: what would be, and what a person has left to do."""
     if not options.dry_run and not problems:
         _install_client()  # it may have gone, or be of another build
-    code = config_changes.report_changes(options, "changed", changes, problems)
+    search = _search_result(options, agent_names)
+    code = config_changes.report_changes(options, "changed", changes, problems, search)
+    if not options.json:
+        _print_search(search)
     if not changes and not problems and not options.json:
         _print_untrusted(options, agent_names)
     return code

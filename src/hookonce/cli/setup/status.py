@@ -126,7 +126,7 @@ def _print_record_state(summary: store_status.StoreSummary, store_problem: str |
     if not settings.load().record:
         print_words("record = false: nothing is added to it, and no event is derived; hooks hear only what agents tell")
     write_problem = store_status.find_write_obstacle()
-    if store_problem is not None and write_problem is None:
+    if store_problem is not None and write_problem is None and summary.problem is None:
         state = f"the record cannot be written ({store_problem}); what agents tell waits in the spool"
         print_words(f"{state}. Next: hookonce doctor")
     if write_problem is not None:

@@ -9,9 +9,9 @@ from hookonce.store import database, status
 from hookonce.store.integrity.head_file import head_file
 from hookonce.store.integrity.write_guard import load_faults
 from hookonce.store.maintenance.quarantine import find_damage
+from hookonce.store.schema import SPOOL_NOTE
 
 _DOCTOR_HINT = ". Next: hookonce doctor"  # what others say of us
-_SPOOL_NOTE = "agents are answered, and what they tell waits in the spool"
 
 
 def check_daemon() -> Iterator[Diagnosis]:
@@ -28,12 +28,12 @@ def check_record() -> Iterator[Diagnosis]:
 def _record_problems() -> Iterator[str]:
     summary, damage = status.load_store_summary(), find_damage()
     if damage is not None:
-        yield f"{database.database_file()} is damaged ({damage}); {_SPOOL_NOTE}. Next: hookonce audit set-aside"
+        yield f"{database.database_file()} is damaged ({damage}); {SPOOL_NOTE}. Next: hookonce audit set-aside"
     else:
         problem = summary.problem
         yield from status.find_record_troubles() if not problem else [problem.removesuffix(_DOCTOR_HINT)]
-        if (fault := ((query_status() or {}).get("store") or {}).get("problem")) is not None:
-            yield f"the daemon cannot write {database.database_file()} ({fault}); {_SPOOL_NOTE}, and it tries again"
+        if not problem and (fault := ((query_status() or {}).get("store") or {}).get("problem")) is not None:
+            yield f"the daemon cannot write {database.database_file()} ({fault}); {SPOOL_NOTE}, and it tries again"
     if noted_faults := load_faults(head_file()):
         yield f"somebody has changed {database.database_file()} ({noted_faults[-1]}). Next: hookonce audit verify"
     if (obstacle := status.find_write_obstacle()) is not None:

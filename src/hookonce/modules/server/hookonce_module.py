@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from sqlite3 import Connection
 from threading import Lock
 from typing import Any, Literal
@@ -147,7 +147,11 @@ def _open_store() -> Iterator[Connection]:
     """One after the other: what one ingests from the spool the next one sees; warnings go to the log only."""
     from hookonce.secrets import log
 
-    with _store_lock, open_store(lambda text: log.write(f"module: {text}")) as connection:
+    with _store_lock, ExitStack() as stack:
+        try:
+            connection = stack.enter_context(open_store(lambda text: log.write(f"module: {text}")))
+        except HookonceError as problem:
+            raise Fault("internal", str(problem)) from None
         yield connection
 
 
