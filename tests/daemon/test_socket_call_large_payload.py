@@ -10,9 +10,11 @@ from hookonce.daemon import socket_call
 from hookonce.daemon.call_timer import CallTimer
 from hookonce.daemon.connection import ClientRequest
 from hookonce.daemon.socket_call import LARGE_PAYLOAD_BYTES, SocketCall
-from tests.daemon.installed_home import TOOL, payload, refused
+from tests.daemon.installed_home import TOOL, command, payload, refused
 from tests.daemon.step_client import asking, step
 from tests.daemon.test_socket_call_hangup import WAITS
+from tests.dispatch.live_events import OPENHOOK
+from tests.dispatch.live_events import raw as raw_event
 from tests.handlers.processes import eventually
 
 HEAVY = payload("x" * (1 << 20))
@@ -66,6 +68,22 @@ def test_nothing_is_kept_of_a_call_whose_answer_was_read(warm):
     assert refused(warm.tool("x" * (1 << 20)), "no")
     assert eventually(lambda: not calls(warm), 30)
     assert 0 == warm.status()["under_way"]
+
+
+def test_a_large_event_of_an_open_format_is_known_when_it_comes_again(warm):
+    """
+    Its client answers it: a copy of the daemon cannot look into the record, which the daemon has open.
+    """
+    warm.hooks(command(f"echo x >> {warm.home}/ran", event="session_end", blocking=False))
+    warm.call("openhook", given=raw_event(OPENHOOK | {"id": "small"}))
+    assert eventually(lambda: warm.status()["store"]["kept"], 30)
+    document = raw_event(OPENHOOK | {"data": {"padding": ["x" * 99] * (LARGE_PAYLOAD_BYTES // 100)}})
+    started_at = monotonic()
+
+    assert [(0, b"", b"")] * 2 == [warm.call("openhook", given=document) for _ in range(2)]
+
+    assert monotonic() - started_at < 9  # as long as SQLite waits before it gives up
+    assert eventually(lambda: ["x", "x"] == warm.lines("ran"))
 
 
 def test_the_copy_uses_nothing_that_the_daemon_has_open(tmp_path, monkeypatch):

@@ -32,6 +32,7 @@ from hookonce.daemon.socket_call import LARGE_PAYLOAD_BYTES, SocketCall
 from hookonce.daemon.store_writer import BackgroundStoreWriter
 from hookonce.daemon.stream import Acceptor
 from hookonce.dispatch import dispatcher, pause
+from hookonce.dispatch.live_formats import is_live
 from hookonce.dispatch.manifest_stamps import Stamps, is_settled, manifest_stamps
 from hookonce.errors import HookonceError
 from hookonce.handlers.module import ModulePool
@@ -279,11 +280,17 @@ class Daemon:
             self.reaper.record_caller(fields[2], fields[9])
         elif client.has_hung_up:
             client.close()  # it had to wait for too long, and has itself answered by now
-        elif not self._has_same_isolation(pid) or not fields[5]:  # nobody can tell where it is
+        elif not self._has_same_isolation(pid) or not fields[5] or (is_large and _is_live_event(fields)):
+            # Nobody can tell where it is; or what has to be looked up in the record is too much to be read here.
             client.send(wire.encode_reply(wire.COLD, 0), last=True)
         else:
             SocketCall(self, client, connection.parse_request(fields), pid).start(stamps, is_paused=is_paused)
             self.reaper.record_caller(fields[2], fields[9])
+
+
+def _is_live_event(fields: list[bytes]) -> bool:
+    """Whether a call is an event of an open format, by its first argument."""
+    return is_live(fields[3].partition(b"\0")[0].decode(errors="replace"))
 
 
 def _log_error(problem: Exception) -> None:

@@ -11,11 +11,12 @@ from types import SimpleNamespace
 
 import pytest
 
+from hookonce.base import paths
 from hookonce.daemon.call_timer import CallTimer
 from hookonce.daemon.dedup_cache import DedupCache
 from hookonce.daemon.http import event_intake
 from hookonce.daemon.http.connection import RequestHead
-from hookonce.daemon.http.event_intake import MAX_EVENT_BYTES, EventIntake
+from hookonce.daemon.http.event_intake import LARGE_EVENT_BYTES, MAX_EVENT_BYTES, EventIntake
 from hookonce.handlers.operation import run_blocking
 from tests.daemon.http_client import Poster, status_of
 from tests.daemon.installed_home import SILENT, Home, command, payload
@@ -149,6 +150,48 @@ def test_the_end_of_a_tool_has_the_time_since_its_start():
     EventIntake(idle_services(watch_record=records.append))._make_context().on_record("record")
 
     assert ["record"] == records
+
+
+# Large ones
+
+
+def large(document, **more):
+    """The document with so much in it that others should not wait for it."""
+    return fresh(document) | {"data": document["data"] | {"padding": ["x" * 99] * (LARGE_EVENT_BYTES // 100)}} | more
+
+
+def test_a_large_event_is_answered_as_any_other(poster):
+    """
+    Alone, in an array and in a stream, with and without a hook; its id means the same.
+    """
+    action, cloud = large(ACTION), large(CLOUD)
+    other = action | {"session_id": "other"}
+    answer = {"event_type": "Action.Before", "data": {"decision": {"outcome": "deny", "reason": "no"}}}
+
+    assert (200, answer) == post(poster, action)
+    results = post(poster, b"\n".join(map(raw, (other, cloud))), LINES)[1]
+    names = [one["event"] for one in results]
+    assert eventually(lambda: set(names) <= {name for name, _ in rows(poster)}, _LONG)
+    results += post(poster, [other, cloud])[1]
+    assert [answer, None, answer, None] == [one.get("answer") for one in results]
+    assert ["conflict", "recorded", "duplicate", "duplicate"] == [one["state"] for one in results]
+    assert [*names, *names] == [one["event"] for one in results]
+    assert 1 == asked(poster)[names[0]]
+
+
+def test_a_large_event_is_not_read_where_others_wait(monkeypatch, tmp_path):
+    """
+    Another process does it; where that dies, its sender is told to try again.
+    """
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(event_intake, "parse_json", lambda _: pytest.fail("read here"))
+    monkeypatch.setattr(event_intake, "_CHILD_PROGRAM", "import sys; sys.exit('gone')")
+    head = RequestHead("POST", EVENTS, {"content-type": "application/json"}, keep_alive=True)
+
+    response = run_blocking(EventIntake(idle_services()).answer_request(head, raw(large(CLOUD))))
+
+    assert (500, True) == (response.status, b"send it again" in response.body)
+    assert "a large event was not answered: gone" in paths.log_path().read_text()
 
 
 # Many

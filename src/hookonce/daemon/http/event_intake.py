@@ -7,6 +7,8 @@ cannot be read costs the others nothing.
 import json
 import os
 import re
+import shlex
+import sys
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -19,25 +21,33 @@ from msgspec.json import decode
 from msgspec.structs import replace
 
 from hookonce import formats
-from hookonce.base import ids, settings
+from hookonce.base import ids, paths, settings
 from hookonce.base.json_stream import JsonSyntaxError, parse_json
 from hookonce.base.jsontext import dump
 from hookonce.base.paths import nearest_folder
 from hookonce.daemon.http.connection import HttpError, RequestHead
 from hookonce.daemon.socket_call import DaemonServices
 from hookonce.dispatch import dedup, dispatcher, fail_mode, intake, live_formats, pause
-from hookonce.dispatch.context import CallContext
+from hookonce.dispatch.context import CallContext, oneshot_context
 from hookonce.dispatch.dispatcher import IncomingCall
 from hookonce.dispatch.identification import identify
 from hookonce.dispatch.manifest_stamps import manifest_stamps
-from hookonce.handlers.operation import Task
+from hookonce.handlers.command import CommandOperation, ProcessContext
+from hookonce.handlers.operation import OperationResult, Task, run_blocking
 from hookonce.model import Object, Record, Reply
+from hookonce.secrets import log
 
 TARGET = "/events"
 ENV_ALLOWLIST = ("HOME", "PATH", "LANG")  # what a hook gets of our environment; the caller does not tell its own
-# Others wait while an event of this size is read, 0.4 s at worst: a forked copy of the daemon, which reads large
-# payloads of the socket, could tell neither this process nor the sender of many events what became of each.
 MAX_EVENT_BYTES = 1 << 20
+LARGE_EVENT_BYTES = 1 << 17  # to read and redact more takes longer than other callers should wait
+_READ_TIMEOUT_S = 10.0  # of a large event, beside what its hooks may take
+# A process of its own: a fork cannot use the store, because SQLite lets no child open what its parent has open.
+_CHILD_PROGRAM = """import os, sys
+sys.path[:] = sys.argv[1].split(os.pathsep)
+from hookonce.daemon.http.event_intake import answer_stdin
+answer_stdin(*sys.argv[2:])
+"""
 MAX_EVENTS = 100_000  # in one body: each has an answer, however short it is
 _SLICE_S, _PAUSE_S = 0.004, 0.0005  # seconds of work on a body, and until it goes on
 _MAX_PENDING_RECORDS = 2048  # that wait for the store; beyond, the next event waits for them
@@ -46,6 +56,7 @@ _BATCH_TYPE = "application/cloudevents-batch+json"
 _BINARY_PREFIX = "ce-"
 _SEPARATORS = re.compile(r"[\s,]*")
 _BOM = b"\xef\xbb\xbf"
+_LOST_MESSAGE = "nobody knows what became of this event; send it again, for nothing is recorded twice"
 
 BodyShape = Literal["document", "lines", "array", "binary"]
 EventState = Literal["recorded", "duplicate", "conflict", "asked", "refused"]
@@ -130,7 +141,8 @@ class EventIntake:
         result = yield from self._answer_event(raw, form_name, None)
         if result.state == "refused":
             answer = result.answer if type(result.answer) is dict else {}
-            return IntakeResponse(400, dump({"error": result.error} | answer))
+            status = 500 if result.error == _LOST_MESSAGE else 400
+            return IntakeResponse(status, dump({"error": result.error} | answer))
         names = (f"Hookonce-State: {result.state}", *([f"Hookonce-Event: {result.event}"] if result.event else []))
         return IntakeResponse(200, dump({} if result.answer is None else result.answer), names)
 
@@ -170,7 +182,11 @@ class EventIntake:
         return results
 
     def _answer_event(self, raw: bytes, form_name: str | None, line: int | None) -> Task[EventResult]:
-        result = yield from _answer_document(raw, form_name, line, self._make_context, self._flush)
+        if LARGE_EVENT_BYTES < len(raw) <= MAX_EVENT_BYTES:
+            self._flush()
+            result = yield from _answer_elsewhere(raw, form_name, line)
+        else:
+            result = yield from _answer_document(raw, form_name, line, self._make_context, self._flush)
         self.counts[result.state] += 1
         return replace(result, line=line)
 
@@ -183,7 +199,7 @@ class EventIntake:
         services = self._services
         if self._context is None:
             self._context = CallContext(
-                environment={key: os.environ[key] for key in ENV_ALLOWLIST if key in os.environ},
+                environment=_hook_environment(),
                 cwd=os.sep,
                 has_cwd=False,
                 spool=services.journal,
@@ -198,6 +214,35 @@ class EventIntake:
                 complete_end=services.complete_end,
             )
         return self._context
+
+
+def _answer_elsewhere(raw: bytes, form_name: str | None, line: int | None) -> Task[EventResult]:
+    """Answer a large event in a process of its own, so that other callers do not wait for it."""
+    timeout_s = max(dispatcher.call_timeout_s([name]) for name in live_formats.LIVE_FORMATS) + _READ_TIMEOUT_S
+    arguments = [os.pathsep.join(sys.path), str(paths.client_path().parent), form_name or "", str(line or 0)]
+    command = shlex.join([sys.executable, "-I", "-S", "-c", _CHILD_PROGRAM, *arguments])
+    outcome: OperationResult = yield CommandOperation(
+        command, raw, ProcessContext(cwd=os.sep, env=_hook_environment()), timeout_s
+    )
+    try:
+        return decode(outcome.stdout, type=EventResult)
+    except DecodeError:
+        log.write(f"http: a large event was not answered: {outcome.failure or outcome.stderr.decode(errors='replace')}")
+        return EventResult(state="refused", error=_LOST_MESSAGE)
+
+
+def answer_stdin(client_dir: str, form_name: str, line: str) -> None:
+    """Answer the event on stdin as a one-shot process does, and write its result to stdout."""
+    paths.use_client_home(client_dir)
+    oneshot = oneshot_context(_hook_environment())
+    call_context = replace(oneshot, cwd=os.sep, has_cwd=False, claim=lambda _: True, on_record=lambda _: None)
+    raw = sys.stdin.buffer.read()
+    task = _answer_document(raw, form_name or None, int(line) or None, lambda: call_context, lambda: None)
+    sys.stdout.buffer.write(dump(run_blocking(task)))
+
+
+def _hook_environment() -> dict[str, str]:
+    return {key: os.environ[key] for key in ENV_ALLOWLIST if key in os.environ}
 
 
 def _answer_document(
