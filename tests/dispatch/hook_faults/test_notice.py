@@ -10,7 +10,7 @@ from hookonce.base import paths
 from hookonce.dispatch import manifest_stamps
 from hookonce.dispatch.dispatcher import answer_call
 from hookonce.dispatch.fast_path import table
-from hookonce.dispatch.hook_faults import notice, project_faults
+from hookonce.dispatch.hook_faults import fault_search, notice, project_faults
 from hookonce.dispatch.hook_faults.table import make_fault
 from hookonce.model import Decision, Reply
 from tests.manifest.projects import command, house, manifest, put
@@ -115,8 +115,8 @@ def test_no_other_call_looks_for_faults(project, monkeypatch):
     Neither tool calls, nor starts in agents that could not show it.
     """
     looks = []
-    search = notice.FaultSearch
-    monkeypatch.setattr(notice, "FaultSearch", lambda **fields: looks.append(fields["agent"].name) or search(**fields))
+    search = fault_search.FaultSearch
+    monkeypatch.setattr(fault_search, "FaultSearch", lambda **fields: looks.append(fields["agent"].name) or search(**fields))
     call = {"hook_event_name": "PreToolUse", "session_id": "s", "cwd": str(project), "tool_name": "Bash", "tool_input": {}}
 
     answer_call(["claude-code", "PreToolUse", "--via", "claude-code/user"], json.dumps(call).encode(), {"PATH": "/usr/bin"})

@@ -1,18 +1,14 @@
 """Notice of hook faults: what a person is told at the start of a session, where no model reads it (ADR 0049)."""
 
-from collections.abc import Iterable, Mapping
-from pathlib import Path
-from time import monotonic
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from hookonce.agents import config_of
-from hookonce.base.event_loop import EventLoop
 from hookonce.base.terminal_text import escape_unprintable
 from hookonce.dispatch import pause
-from hookonce.handlers.operation import FailedStart, OperationHandle, OperationResult, ResultCallback, Task
+from hookonce.handlers.operation import OperationResult, Task
 from hookonce.model import Agent, Decision, Reply
 from hookonce.secrets import log
 
@@ -28,38 +24,6 @@ _MAX_FAULT_CHARS = 400  # of what is said of one of them
 _SAME_SESSION = frozenset({"compact"})  # sources of a start that is none to its user
 
 
-class FaultSearch(Struct, frozen=True, kw_only=True):
-    """Operation that searches for faults in a forked child: files and the record may be slow, and others wait."""
-
-    project: Path
-    agent: Agent
-    environment: Mapping[str, str]
-    timeout: float
-
-    def begin(self, loop: EventLoop, timeout: float, on_result: ResultCallback) -> OperationHandle:
-        """Search; the result has the notice as its stdout."""
-        from hookonce.dispatch.hook_faults import project_faults  # before the fork, so that no child loads it again
-        from hookonce.handlers.supervise.forked_child import ForkedChild
-
-        def search() -> bytes:
-            try:
-                faults = project_faults.find_faults(self.project, [self.agent], self.environment)
-                text = describe_faults([*project_faults.machine_faults(), *faults])
-            except Exception as problem:  # noqa: BLE001  whatever somebody has written must not hide that
-                log.write(f"nobody was told of broken hooks: {log.format_trace(problem)}")
-                text = None
-            return (text or "").encode(errors="replace")
-
-        def finish(output: bytes | None) -> None:
-            failure = "timeout" if output is None else None
-            on_result(OperationResult(code=0, stdout=output or b"", failure=failure))
-
-        try:
-            return ForkedChild(loop, search, timeout, finish)
-        except OSError as problem:
-            return FailedStart(loop, problem, monotonic(), on_result)
-
-
 def add_notice(request: "CallRequest", call_context: "CallContext") -> Task["CallRequest"]:
     """The request with the notice for its user, if a session starts in an agent that can show one."""
     event, place = request.event, config_of(request.agent).notice
@@ -69,6 +33,8 @@ def add_notice(request: "CallRequest", call_context: "CallContext") -> Task["Cal
         return request
     timeout_s = min(_SEARCH_TIMEOUT_S, _BUDGET_RATIO * (request.budget_s or 0))
     environment, project = call_context.environment, request.in_force.project
+    from hookonce.dispatch.hook_faults.fault_search import FaultSearch  # most calls do without it
+
     search = FaultSearch(project=project, agent=request.agent, environment=environment, timeout=timeout_s)
     result: OperationResult = yield search
     if result.failure is not None:
@@ -78,13 +44,12 @@ def add_notice(request: "CallRequest", call_context: "CallContext") -> Task["Cal
 
 def pause_reply(agent: Agent, argv: list[str]) -> Reply | None:
     """The reply that tells of a pause, if a session starts in an agent that can show it."""
+    place = config_of(agent).notice
+    is_start = place is not None and argv[1:2] == [place[0]] and "--run" not in argv
+    if place is None or agent.reply is None or not is_start or not pause.is_paused():
+        return None
     from hookonce.dispatch.hook_faults import project_faults  # as above
 
-    place = config_of(agent).notice
-    if agent.reply is None or place is None or argv[1:2] != [place[0]] or "--run" in argv:
-        return None
-    if not pause.is_paused():
-        return None
     text = describe_faults(project_faults.machine_faults())
     return None if text is None else agent.reply(place[0], Decision(system_message=text), None)
 
