@@ -122,6 +122,20 @@ def test_a_call_of_which_no_hook_hears_the_end_is_ended_by_the_file(codex):
     assert 1 == len(summarize_session(kept())[1])
 
 
+def test_a_patch_of_which_no_hook_hears_the_end_has_written_its_files(codex):
+    """
+    Codex carries out a patch that comes through the shell itself, and asks no hook after it: the session knows the file.
+    """
+    files = [{"path": "made.txt", "operation": "create"}]
+    tool = Tool(name="shell", native="Bash", input={"command": "apply_patch"}, call_id=RAN)
+    data = {"transcript_path": str(codex.file), "files": files}
+    record = stored(0, type="before_tool_execute", agent="codex", session="s", tool=tool, model=None, data=data)
+    codex.journal.append(replace(record, decision=None))
+    codex.until(lambda: kept("after_tool_execute"))
+    assert files == kept("after_tool_execute")[0].event.data["files"]
+    assert {"made.txt": 1} == {path: stats.writes for path, stats in summarize_session(kept())[0].files.items()}
+
+
 def test_calls_that_hooks_have_not_told_of_are_not_added(codex):
     """
     The file completes the record; a call that was made before hookonce was there is none of it.

@@ -99,8 +99,10 @@ def _outcome_record(outcome: ToolOutcome, call: OpenCall, owner: TranscriptOwner
         event_type = "permission_denied"
     elif outcome.ok is False and outcome.exit_code is None:
         event_type = "tool_use_failure"
-    is_guess = call.call_id is None
-    event = _build_event(event_type, outcome, {"guessed": ["caused_by"] if is_guess else None}, owner)
+    data: Object = {"guessed": ["caused_by"] if call.call_id is None else None}
+    if event_type == "after_tool_execute":
+        data["files"] = list(call.files) or None
+    event = _build_event(event_type, outcome, data, owner)
     result = None if outcome.refused_by is not None else outcome_result(outcome)
     tool = Tool(name=call.tool, native=call.native or call.tool, call_id=call.call_id, result=result)
     by = None if outcome.refused_by is None else _REFUSERS.get(outcome.refused_by, owner.agent)

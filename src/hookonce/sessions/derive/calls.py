@@ -16,9 +16,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookonce.base.jsontext import dump
-from hookonce.model import Event, Record, Subagent
+from hookonce.model import Event, Object, Record, Subagent, Tool
 from hookonce.vocabulary.call_fingerprint import fingerprint_call
 from hookonce.vocabulary.events import FILE_OPERATIONS, TOOL_END_EVENTS
+from hookonce.vocabulary.file_writes import list_written_files
 from hookonce.vocabulary.tools import WRITE_TOOLS
 from hookonce.vocabulary.usage_sources import is_from_transcript
 
@@ -98,6 +99,7 @@ class OpenCall(Struct, frozen=True, kw_only=True, omit_defaults=True):
     call_id: str | None = None
     subagent: str | None = None
     paths: tuple[str, ...] = ()
+    files: tuple[Object, ...] = ()  # that it writes, as far as its input says
     hook_ms: int | float = 0  # for which hooks held it up
     is_refused: bool = False
     is_ask: bool = False
@@ -180,10 +182,18 @@ def build_open_call(record: Record) -> OpenCall:
         call_id=tool.call_id,
         subagent=subagent_name(event),
         paths=file_paths(event),
+        files=_written_files(event, tool),
         hook_ms=sum(run.duration_ms or 0 for run in record.runs),
         is_refused=is_refused(record),
         is_ask=decision is not None and decision.outcome == "ask",
     )
+
+
+def _written_files(event: Event, tool: Tool) -> tuple[Object, ...]:
+    files = event.data.get("files")
+    if type(files) is list and files:
+        return tuple(file for file in files if type(file) is dict)
+    return tuple(list_written_files(tool)) if tool.name in WRITE_TOOLS else ()
 
 
 def file_paths(event: Event) -> tuple[str, ...]:
