@@ -244,6 +244,8 @@ class Hook(_Noun, frozen=True, kw_only=True):
     provider_data: dict[str, Object] = {}
     on_failure: Literal["open", "closed"] | None = None
     may_allow: bool = False
+    order: Literal["manifest", "any"] | None = None  # any: beside its neighbours, without new input or an allow
+    on_deny: Literal["continue", "stop"] | None = None  # stop: once it refuses, the hooks after it are not asked
     environment: Literal["installation", "caller"] | None = None  # whose PATH and the like the hook has
     dialect: str | None = None
     privacy: Literal["minimal", "standard", "full"] | None = None  # what it is told, if its dialect is an open format
@@ -390,8 +392,7 @@ class Format(Struct, frozen=True, kw_only=True):
     is_mine: Callable[[Object], bool]  # whether a document has this format
     id_path: tuple[str, ...] = ()  # the keys that lead to a document's id; none: it has none of its own
     type_key: str = ""  # the member that names the event type of a document that tools send us themselves
-    # problems and warnings beyond the schema, strict or not
-    check: Callable[[Object, bool], tuple[list[Problem], list[Problem]]] | None = None
+    check: Callable[[Object, bool], tuple[list[Problem], list[Problem]]] | None = None  # faults beyond the schema
     variants: Mapping[str, Callable[[Record], list[Object]]] = {}  # other ways to write it, by name
     # ways to read payloads without an envelope, given an id and the time of receipt
     readers: Mapping[str, Callable[[Object, str, str | None], Record]] = {}

@@ -176,6 +176,8 @@ _AGENT_FAILS_OPEN = "lets the action go on when a hook fails, is killed or canno
 # fields that hardly any agent's file has a place for, and that are missed there; what is only shown is not
 _FIELD_LOSSES = {
     "may_allow": "cannot be told whether its allow counts",
+    "order": "chooses the order of hooks itself",
+    "on_deny": "cannot be told to ask no hook after it",
     "environment": "has no word for whose PATH it has",
     "privacy": "cannot be told how much it may know; it is told the least",
     "files": "knows nothing of the files that belong to it",

@@ -19,6 +19,7 @@ from hookonce.dispatch.hook_faults.manifest_hooks import hook_faults, manifest_p
 from hookonce.dispatch.hook_faults.manifest_words import (
     closed_problems,
     event_problems,
+    order_problems,
     privacy_problems,
     unknown_words,
 )
@@ -185,7 +186,7 @@ def _check_raw(name: str, raw: bytes, source: str | None, *, strict: bool, is_ma
         problems, warnings = [*problems, *place_problems], [*warnings, *place_warnings]
     if kind == "manifest":
         is_project = manifest_place(Path(name)).scope == "project"
-        warnings = [*warnings, *privacy_problems(document, is_project=is_project)]
+        warnings = [*warnings, *privacy_problems(document, is_project=is_project), *order_problems(document)]
     signer = None
     if type(document) is dict:
         signature_problems, signature_warnings, signer = _check_signature(kind, document)

@@ -26,7 +26,8 @@ from hookonce.dispatch.identification import (
     payload_event,
 )
 from hookonce.dispatch.response import CallResponse, add_scripts, build_response, effective_point, script_response
-from hookonce.dispatch.run import CallerContext, HookResult, apply_rewrite, call_budget_s, hooks_task
+from hookonce.dispatch.rewrite import apply_rewrite
+from hookonce.dispatch.run import CallerContext, HookResult, call_budget_s, hooks_task
 from hookonce.dispatch.select import CandidateHook, SelectedHook, find_candidates, find_policy_gap, select_hooks
 from hookonce.errors import UNREADABLE, DocumentError, HookonceError, PayloadError
 from hookonce.handlers.operation import Task

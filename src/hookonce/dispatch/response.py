@@ -13,7 +13,7 @@ from hookonce.base import ids, process_info, settings
 from hookonce.base.terminal_text import escape_data
 from hookonce.dispatch import dedup, live_formats
 from hookonce.dispatch.dedup import CallDecision
-from hookonce.dispatch.run import apply_rewrite
+from hookonce.dispatch.rewrite import apply_rewrite
 from hookonce.model import Actor, Decision, Event, Gap, HookRun, Object, Origin, Point, Record, Reply
 from hookonce.vocabulary.decision_merge import MAX_CONTEXT_CHARS, merge_decisions, weaken
 

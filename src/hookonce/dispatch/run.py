@@ -1,14 +1,15 @@
-"""Hook execution: time budget, runs in order, and the effect of rewritten input on the next hook.
+"""Hook execution: time budget, runs in order or at once.
 
-Hooks run one after the other, each seeing the input as those before it have left it. The budget is what the agent
-waits for, less a margin in which the answer still reaches it.
+Hooks run one after the other, each seeing the input as those before it have left it; neighbours whose order does not
+matter run at once. The budget is what the agent waits for, less a margin in which the answer still reaches it.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from hashlib import sha256
-from math import isfinite
+from itertools import groupby
+from math import inf, isfinite
 from pathlib import Path
 from time import monotonic
 
@@ -23,6 +24,7 @@ from hookonce.base.jsontext import dump
 from hookonce.dispatch.dialect import DialectEventError, dialect_variables
 from hookonce.dispatch.hook_privacy import DEFAULT_LEVEL, filter_variables, has_open_format, privacy_level
 from hookonce.dispatch.prepare import MODEL_HANDLER_TYPES, command_of, digest_content, prepare_hook
+from hookonce.dispatch.rewrite import apply_rewrite
 from hookonce.dispatch.select import SelectedHook
 from hookonce.errors import HookonceError, PayloadError
 from hookonce.handlers.command import CommandOperation, ProcessContext
@@ -31,12 +33,12 @@ from hookonce.handlers.operation import OperationResult, OperationRunner, Task, 
 from hookonce.handlers.supervise import limits
 from hookonce.handlers.supervise.detached_process import run_detached
 from hookonce.handlers.supervise.hook_results import CallResults
+from hookonce.handlers.task_group import TaskGroup
 from hookonce.handlers.verdict import HandlerResult, Rights, Verdict, verdict
 from hookonce.manifest.discover import find_project
-from hookonce.model import Agent, Decision, Event, Gap, Hook, HookRun, Object
+from hookonce.model import Agent, Decision, Event, Gap, Hook, HookRun
 from hookonce.secrets import log
 from hookonce.store.privacy.sanitize import sanitize_output
-from hookonce.vocabulary.events import is_document
 
 DEFAULT_HOOK_TIMEOUT_S = 30  # seconds for one hook that names none
 _MIN_MARGIN_S, _MARGIN_RATIO = 0.5, 0.1
@@ -57,71 +59,6 @@ def call_budget_s(agent: Agent, native: str, timeout_s: float | None, *, is_wrap
 def hook_timeout_s(hook: Hook, remaining_s: float) -> float:
     """Timeout of one hook: its own, at most what remains."""
     return min(hook.handler.timeout or DEFAULT_HOOK_TIMEOUT_S, remaining_s)
-
-
-_REWRITE_PROBLEM = "cannot be said in its own form"
-
-
-def apply_rewrite(decision: Decision, event: Event) -> tuple[Decision, Event, list[Gap]]:
-    """The decision with its new input as the agent will have it, the event as the next hook sees it, and gaps.
-
-    Input that cannot be put into the agent's own form is refused: it must not go on unchanged.
-    """
-    new_input = decision.updated_input
-    if new_input is None or decision.outcome == "deny":
-        return replace(decision, updated_input=None), _apply_new_output(decision, event), []
-    new_event = _rewrite_event(event, new_input)
-    if new_event is None:
-        name = event.tool.native if event.tool else event.type
-        note = f"a hook has changed the input of {name}, which {_REWRITE_PROBLEM}"
-        gap = Gap(where="$.decision", capability="input_rewrite", strategy="weaken", effect="prevents", note=note)
-        return replace(decision, outcome="deny", reason=note, updated_input=None), event, [gap]
-    if new_event.tool is not None:
-        decision = replace(decision, updated_input=new_event.tool.input)
-    return decision, _apply_new_output(decision, new_event), []
-
-
-def _rewrite_event(event: Event, new_input: Object) -> Event | None:
-    if event.tool is not None:
-        if not _is_payload(event):  # whoever makes an agent of their own speaks the canon
-            return replace(event, tool=replace(event.tool, input=new_input, native_input=new_input))
-        tool = agents.rewrite_input(agents.load(event.agent), event.tool, new_input)
-        return None if tool is None else _update_payload(replace(event, tool=tool), event)
-    if type(event.prompt) is not str:
-        return event
-    prompt = new_input.get("prompt")
-    return _update_payload(replace(event, prompt=prompt), event) if type(prompt) is str else None
-
-
-def _is_payload(event: Event) -> bool:
-    """Whether the native form of an event is a payload of an agent that we know."""
-    return event.agent in agents.AGENTS and not is_document(event)
-
-
-def _update_payload(event: Event, old_event: Event) -> Event:
-    """Put the new input into the native payload, or drop the payload: nobody shall judge what will not happen."""
-    if event == old_event or type(old_event.native) is not dict:
-        return event
-    if not _is_payload(event):
-        return replace(event, native=None)
-    agent = agents.load(event.agent)
-    try:
-        payload = old_event.native | agents.encode(agent, event)
-        decoded_event = agents.decode(agent, payload, agents.config_event_of(agent, event.type), id=event.id)
-    except HookonceError:
-        return replace(event, native=None)
-    is_same = (decoded_event.tool and decoded_event.tool.input, decoded_event.prompt) == (
-        event.tool and event.tool.input,
-        event.prompt,
-    )
-    return replace(event, native=payload if is_same else None)
-
-
-def _apply_new_output(decision: Decision, event: Event) -> Event:
-    tool, new_output = event.tool, decision.updated_output
-    if new_output is None or tool is None or tool.result is None:
-        return event
-    return replace(event, tool=replace(tool, result=replace(tool.result, output=new_output)))
 
 
 _DETACHED_EVENTS = frozenset({"session_end", "session_abort"})  # an agent that ends does not wait
@@ -165,13 +102,17 @@ def run_hooks(
     run_operation: OperationRunner = run_to_completion,
 ) -> list[HookResult]:
     """Run hooks to completion."""
-    return run_blocking(hooks_task(hooks, event, caller, deadline), run_operation)
+    is_parallel = run_operation is run_to_completion  # whoever runs operations alone is given one after the other
+    return run_blocking(hooks_task(hooks, event, caller, deadline, is_parallel=is_parallel), run_operation)
 
 
 def hooks_task(
-    hooks: list[SelectedHook], event: Event, caller: CallerContext, deadline: float
+    hooks: list[SelectedHook], event: Event, caller: CallerContext, deadline: float, *, is_parallel: bool = True
 ) -> Task[list[HookResult]]:
-    """Task that runs hooks in order; a deny or a failure of one does not keep the others from running."""
+    """Task that runs hooks in order, or at once where order does not matter.
+
+    A failure of one does not keep the others from running, nor does a deny, unless its hook says so.
+    """
     results: list[HookResult] = []
     if not hooks:
         return results
@@ -179,13 +120,74 @@ def hooks_task(
     try:
         is_reduced = settings.load().privileges == "reduced"
         run_context = replace(caller, depth_token=depth_token, reduces_privileges=is_reduced)
-        for hook in hooks:
-            result, next_event = yield from _run_hook(hook, hook.event or event, run_context, deadline)
-            results.append(result)
-            event = event if hook.event else next_event
+        refuser, gaps = "", []
+        for batch in _batches(hooks, is_parallel=is_parallel):
+            asked_hooks = [hook for hook in batch if not refuser or has_open_format(hook.hook)]
+            gaps += [_unasked_gap(hook, refuser) for hook in batch if hook not in asked_hooks]
+            outcomes, event = yield from _run_batch(asked_hooks, event, run_context, deadline)
+            results += [result for _, result in outcomes]
+            refuser = refuser or next((_name(hook) for hook, result in outcomes if _ends_call(hook, result)), "")
+            reached_hooks = [hook for hook, _ in outcomes]
+            gaps += [_unasked_gap(hook, refuser) for hook in asked_hooks if hook not in reached_hooks]
+        if gaps:
+            results[-1] = replace(results[-1], gaps=[*results[-1].gaps, *gaps])
     finally:
         caller.handler_registry.unregister_handlers(depth_token)
     return results
+
+
+def runs_in_any_order(hook: Hook) -> bool:
+    """Whether a hook runs at once with its neighbours: it says so, or only observes and says nothing."""
+    return hook.order == "any" or (hook.order is None and has_open_format(hook))
+
+
+def _batches(hooks: list[SelectedHook], *, is_parallel: bool) -> Iterator[list[SelectedHook]]:
+    """Hooks that run at once; those that judge and those that observe apart, for a deny never ends an observer.
+
+    A hook that is told several events of one call is told one after the other.
+    """
+
+    def batch_key(selection: SelectedHook) -> tuple[bool, bool]:
+        is_single = is_parallel and selection.event is None
+        return is_single and runs_in_any_order(selection.hook), has_open_format(selection.hook)
+
+    for key, neighbours in groupby(hooks, batch_key):
+        if key[0]:
+            yield [*neighbours]
+        else:
+            yield from ([hook] for hook in neighbours)
+
+
+def _run_batch(
+    batch: list[SelectedHook], event: Event, caller: CallerContext, deadline: float
+) -> Task[tuple[list[tuple[SelectedHook, HookResult]], Event]]:
+    """Run hooks at once: those that were not cancelled with their results, and the event as the next batch sees it."""
+    if len(batch) > 1:
+        tasks = [_run_hook(hook, hook.event or event, caller, deadline) for hook in batch]
+        group = TaskGroup(tasks, inf, lambda index, outcome: _ends_call(batch[index], outcome[0]))
+        yield group
+        if group.error is not None:
+            raise group.error
+        pairs = zip(batch, group.results, strict=True)
+        return [(hook, outcome[0]) for hook, outcome in pairs if outcome is not None], event
+    outcomes = []
+    for hook in batch:
+        result, next_event = yield from _run_hook(hook, hook.event or event, caller, deadline)
+        outcomes.append((hook, result))
+        event = event if hook.event else next_event
+    return outcomes, event
+
+
+def _ends_call(hook: SelectedHook, result: HookResult) -> bool:
+    return hook.hook.on_deny == "stop" and result.decision.outcome == "deny"
+
+
+def _unasked_gap(hook: SelectedHook, refuser: str) -> Gap:
+    return _handler_gap(f"{_name(hook)} was not asked to the end, because {refuser} had refused", "on_deny")
+
+
+def _name(hook: SelectedHook) -> str:
+    return hook.hook.name or hook.hook.event
 
 
 def _hook_world(selection: SelectedHook, event: Event, caller: CallerContext) -> ProcessContext:
@@ -233,7 +235,9 @@ def _run_hook(
     try:
         command = command_of(selection)
         handler_result, hook_verdict, gaps = yield from _run_handler(selection, command, event, caller, deadline)
-        decision, event, rewrite_gaps = apply_rewrite(hook_verdict.decision, event)
+        decision, order_gaps = _limit_to_order(hook, hook_verdict.decision)
+        decision, event, rewrite_gaps = apply_rewrite(decision, event)
+        gaps = [*gaps, *order_gaps]
     except (HookSkippedError, DialectEventError) as skip_error:
         handler_result, gaps, rewrite_gaps = _NO_RESULT, [_handler_gap(str(skip_error))], []
         skip_result = OperationResult(failure=f"not asked: {skip_error}")
@@ -264,6 +268,18 @@ def _run_hook(
         cost_micros=model_cost_micros(handler_result),
     )
     return HookResult(decision=decision, run=hook_run, gaps=[*gaps, *hook_verdict.gaps, *rewrite_gaps]), event
+
+
+def _limit_to_order(hook: Hook, decision: Decision) -> tuple[Decision, list[Gap]]:
+    """The decision of a hook that runs beside others: new input cannot count, and must not go on unchanged."""
+    if not runs_in_any_order(hook) or (decision.updated_input is None and decision.updated_output is None):
+        return decision, []
+    note = f"{hook.name or hook.event} runs in any order, and cannot change what its neighbours see"
+    decision = replace(decision, updated_output=None)
+    if decision.updated_input is None or decision.outcome == "deny":
+        return replace(decision, updated_input=None), [_handler_gap(note, "order")]
+    gap = Gap(where="$.decision", capability="order", strategy="weaken", effect="prevents", note=note)
+    return replace(decision, outcome="deny", reason=note, updated_input=None, by=hook.name or hook.event), [gap]
 
 
 def _demand_answer(hook: Hook) -> Hook:
@@ -312,7 +328,8 @@ def _run_handler(
     if preparation.is_large:
         hook = _demand_answer(hook)
     handler_result = _mask_failure(preparation.parse_result(run_result), event)
-    rights = Rights(may_allow=selection.may_allow, strict=not hook.blocking and _is_strict_nonblocking(selection))
+    may_allow = selection.may_allow and not runs_in_any_order(hook)
+    rights = Rights(may_allow=may_allow, strict=not hook.blocking and _is_strict_nonblocking(selection))
     hook_verdict = verdict(
         hook, handler_result.result, handler_result.decision, rights, has_own_exit_codes=preparation.knows_exit_codes
     )

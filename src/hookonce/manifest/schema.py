@@ -28,6 +28,8 @@ class FieldSpec(NamedTuple):
 _ON_FAILURE = "What a failed hook means: open is no opinion, closed refuses; closed needs blocking."
 _ENVIRONMENT = "Whose PATH and other variables that choose code the hook has; caller is not for closed hooks."
 _PRIVACY = "How much a hook in an open format is told; minimal by default, and full counts in no project."
+_ORDER = "any: the hook runs beside its neighbours that say so too, and can neither allow nor change input."
+_ON_DENY = "stop: once the hook refuses, the hooks after it are not asked, and those beside it are ended."
 _FILE = "A file of Python with functions, or a module's descriptor; from where the manifest lies."
 HOOK_FIELDS = {
     "name": FieldSpec("string", "What the hook is called in messages; without it, by its place."),
@@ -37,6 +39,8 @@ HOOK_FIELDS = {
     "provider_data": FieldSpec("object", "What only one agent understands, by the agent's name.", "object"),
     "on_failure": FieldSpec("string", _ON_FAILURE, choices=("open", "closed")),
     "may_allow": FieldSpec("boolean", "Whether the hook's allow counts, or only its refusals."),
+    "order": FieldSpec("string", _ORDER, choices=("manifest", "any")),
+    "on_deny": FieldSpec("string", _ON_DENY, choices=("continue", "stop")),
     "environment": FieldSpec("string", _ENVIRONMENT, choices=("installation", "caller")),
     "dialect": FieldSpec("string", "The agent whose input and answers the hook speaks; canonical by default."),
     "privacy": FieldSpec("string", _PRIVACY, choices=("minimal", "standard", "full")),

@@ -216,11 +216,13 @@ def test_depth_is_judged_or_told(words):
         (".hookonce", {"dialect": "agent-hooks", "privacy": "standard"}, None),
         ("", {"privacy": "standard"}, "is told everything"),
         ("", {"dialect": "claude-code", "privacy": "minimal"}, "is told everything"),
+        ("", {"order": "any", "may_allow": True}, "can only refuse"),
+        ("", {"order": "any"}, None),
     ],
 )
-def test_a_privacy_level_that_does_nothing_is_told(tmp_path, folder, hook, told):
+def test_a_word_that_does_nothing_is_told(tmp_path, folder, hook, told):
     """
-    A warning says so where the level stands: the hook runs all the same.
+    A warning says so where it stands: the hook runs all the same.
     """
     file = tmp_path / folder / "hooks.json"
     file.parent.mkdir(exist_ok=True)
@@ -228,7 +230,7 @@ def test_a_privacy_level_that_does_nothing_is_told(tmp_path, folder, hook, told)
     file.write_text(json.dumps({"spec": "hooks/1.0", "hooks": [{"event": "before_prompt", "handler": handler} | hook]}))
     done = run("check", "--json", str(file))
     (report,) = done.documents()
-    warnings = [one["message"] for one in report["warnings"] if one["path"] == "$.hooks[0].privacy"]
+    warnings = [one["message"] for one in report["warnings"] if one["path"] in {"$.hooks[0].privacy", "$.hooks[0].may_allow"}]
 
     assert (0, True) == (done.code, report["ok"])
     assert [] == warnings if told is None else told in warnings[0]

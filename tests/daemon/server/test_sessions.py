@@ -9,6 +9,7 @@ from hookonce.dispatch.fail_mode import FAIL_CLOSED_REASON
 from hookonce.store.spool.overlay import latest_records
 from hookonce.trust.pin_store import revoke_pins
 from tests.daemon.installed_home import SILENT, TOOL, command, payload, refused
+from tests.handlers.processes import eventually, running, word
 
 NO = command("echo no >&2; exit 2")
 COUNTS = command('echo x >>"$HOME/ran"; sleep 0.2; echo no >&2; exit 2')
@@ -206,3 +207,20 @@ def test_a_script_of_a_project_that_was_changed_does_not_run(warm):
     script.write_text("#!/bin/sh\necho other >&2; exit 2\n")
 
     assert not refused(warm.call(*TOOL, given=given), "other")
+
+
+def test_hooks_whose_order_does_not_matter_run_at_once(warm):
+    """
+    Each waits until the other has begun; a refusal that ends the rest leaves nothing running.
+    """
+    waits = "touch $HOME/{0}; until [ -e $HOME/{1} ]; do sleep 0.02; done; {2}"
+    mark = word()
+    warm.hooks(
+        command(waits.format("a", "b", f"sleep {mark}"), order="any"),
+        command(waits.format("b", "a", "echo no >&2; exit 2"), order="any", on_deny="stop"),
+    )
+    before = warm.status()["answered"]
+
+    assert refused(warm.tool(), "no")
+    assert before < warm.status()["answered"]
+    assert eventually(lambda: [] == running(mark), 20)

@@ -86,6 +86,14 @@ def privacy_problems(document: Any, *, is_project: bool) -> Iterator[Problem]:
             yield f"$.hooks[{index}].privacy", reason
 
 
+def order_problems(document: Any) -> Iterator[Problem]:
+    """An allow that does not count, because the hook runs in any order, with its path."""
+    for index, hook in enumerate(_hooks_of(document)):
+        if type(hook) is dict and hook.get("order") == "any" and hook.get("may_allow") is True:
+            reason = "does nothing: a hook that runs in any order can only refuse; take away order, or may_allow"
+            yield f"$.hooks[{index}].may_allow", reason
+
+
 def _hooks_of(document: Any) -> list[Any]:
     hooks = document.get("hooks") if type(document) is dict else None
     return hooks if type(hooks) is list else []

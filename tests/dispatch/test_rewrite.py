@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from hookonce import agents
-from hookonce.dispatch.run import apply_rewrite
+from hookonce.dispatch.rewrite import apply_rewrite
 from hookonce.model import Decision
 from tests.dispatch.pipeline_cases import asked, goldens, recorded
 

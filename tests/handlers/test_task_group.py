@@ -1,0 +1,43 @@
+"""Tasks that run at once, as one operation."""
+
+from hookonce.handlers.operation import run_to_completion
+from hookonce.handlers.task_group import TaskGroup
+
+
+def waits(seconds, result, log):
+    try:
+        yield seconds
+    finally:
+        log.append(result)
+    return result
+
+
+def breaks():
+    yield 0.0
+    raise KeyboardInterrupt
+
+
+def test_results_stand_in_the_order_of_the_tasks():
+    group = TaskGroup([waits(0.05, "slow", []), waits(0.0, "quick", [])], 1.0, lambda *_: False)
+
+    assert 0 == run_to_completion(group).code
+    assert ["slow", "quick"] == group.results
+
+
+def test_whatever_interrupts_one_task_ends_all_and_is_told():
+    """
+    The others are closed, so that they give back what they hold.
+    """
+    log = []
+    group = TaskGroup([waits(60, "other", log), breaks()], 1.0, lambda *_: False)
+    run_to_completion(group)
+
+    assert ([None, None], ["other"], KeyboardInterrupt) == (group.results, log, type(group.error))
+
+
+def test_a_result_that_ends_the_group_cancels_the_others_and_those_that_have_not_begun():
+    log = []
+    group = TaskGroup([waits(60, "other", log), waits(0.0, "last", log)], 1.0, lambda index, _: index == 1)
+    run_to_completion(group)
+
+    assert ([None, "last"], ["last", "other"], None) == (group.results, log, group.error)
