@@ -77,9 +77,8 @@ class HooksInForce(Struct, frozen=True, kw_only=True):
 class CallRequest(Struct, frozen=True, kw_only=True):
     """A call, understood once: arguments, agent by evidence, native event name, event, caller's process (0: ours).
 
-    `budget_s` is the time for its hooks; `in_force` what was found of its hooks, None if nobody has looked yet;
-    `hook_event` the event as hooks are told, where that is more than what the agent has said; `document` what an event
-    of an open format says of itself; `notice` what the agent's user is told besides.
+    `budget_s` is the time for its hooks; `in_force` its hooks, None if nobody has looked; `hook_event` what hooks are
+    told, if the agent has said less; `document` what an open format says of it; `notice` what its user is told besides.
     """
 
     arguments: CallArguments = CallArguments(agent="")
