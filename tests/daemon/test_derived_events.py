@@ -7,6 +7,7 @@ import signal
 import subprocess
 from functools import partial
 from time import time
+from unittest.mock import Mock
 
 import pytest
 from msgspec.structs import replace
@@ -515,6 +516,7 @@ def test_two_daemons_that_see_one_event_begin_a_hook_once(daemon):
     """
     One that leaves while its hooks run, and the next one: who notes a hook second does not run it.
     """
+    daemon.hooks({"event": "session_start"})
     daemon.derived.stop()
     daemon.tell("before_prompt")
     found = []
@@ -631,6 +633,22 @@ def test_events_that_a_transcript_tells_of_before_we_were_there_are_not_told(dae
 
 
 # As for a call
+
+
+@pytest.mark.parametrize("event", [None, "session_end", "session_start"])
+def test_an_event_that_no_hook_is_there_for_is_not_queued(daemon, event, monkeypatch):
+    """
+    A hook for it is enough, trusted or not; what keeps it from being asked is found when it would be.
+    """
+    queue = Mock(wraps=hook_queue.enqueue_events)
+    monkeypatch.setattr(hook_queue, "enqueue_events", queue)
+    daemon.hooks(*([{"event": event}] if event else []))
+    daemon.tell("before_prompt")
+    daemon.settle()
+
+    assert daemon.records("session_start")
+    assert (event == "session_start") == queue.called
+    assert daemon.hears(event == "session_start", type="session_start")
 
 
 def test_nobody_waits_for_the_answer(daemon):
@@ -857,6 +875,7 @@ def test_the_queue_is_read_without_busy_sessions(daemon, session):
     """
     Of others, and of another agent's session of the same name, nothing is left out; nor what nobody has a record of.
     """
+    daemon.hooks({"event": "session_start"}, {"event": "policy_blocked"})
     daemon.derived.stop()
     for one in (session, "t"):
         daemon.tell("before_tool_execute", session=one, tool="shell", outcome="deny")
@@ -883,6 +902,7 @@ def test_a_queue_that_grows_under_one_daemon_is_bounded(daemon, monkeypatch):
     """
     monkeypatch.setattr(hook_queue, "MAX_QUEUE_ROWS", 2)
     monkeypatch.setattr("hookonce.sessions.recorder._TRIM_INTERVAL_ROWS", 3)
+    daemon.hooks({"event": "session_start"})
     daemon.derived.stop()
     daemon.tell("before_prompt", session="a")
     first = daemon.records("session_start")[0].event.id

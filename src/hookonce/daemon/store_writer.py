@@ -13,6 +13,7 @@ from time import monotonic
 from hookonce.agents import reports_session_start
 from hookonce.base import settings
 from hookonce.base.event_loop import EventLoop
+from hookonce.dispatch.derived_hooks import has_derived_hooks
 from hookonce.errors import HookonceError
 from hookonce.model import Event, Object
 from hookonce.secrets import log
@@ -292,7 +293,7 @@ class BackgroundStoreWriter:
                 self._close_recorder()
             if self._recorder is None:
                 writer = Writer(durability=settings.load().durability, lock_timeout_s=_LOCK_TIMEOUT_S)
-                self._recorder = Recorder(writer, reports_session_start, self._listener)
+                self._recorder = Recorder(writer, reports_session_start, self._listener, has_derived_hooks)
                 self._open_inode = _database_inode()
             work(self._recorder)
             if self._recorder.has_queued:

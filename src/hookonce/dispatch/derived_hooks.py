@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable
 from functools import partial
 from hashlib import sha256
+from pathlib import Path
 from time import monotonic
 
 from msgspec.structs import replace
@@ -19,7 +20,7 @@ from hookonce.base.process_info import HandlerRegistry
 from hookonce.dispatch.prepare import digest_content
 from hookonce.dispatch.response import hook_error_records
 from hookonce.dispatch.run import CallerContext, HookResult, hooks_task
-from hookonce.dispatch.select import SelectedHook, Selection, find_candidates, select_hooks
+from hookonce.dispatch.select import CandidateHook, SelectedHook, Selection, find_candidates, select_hooks
 from hookonce.handlers.environment import installed_environment
 from hookonce.handlers.operation import Task
 from hookonce.handlers.supervise.hook_results import UNKNOWN_ENDING
@@ -45,9 +46,22 @@ FinishedRuns = dict[str, tuple[HookRun, list[Gap]]]  # by the digest of the hook
 
 def select_derived_hooks(event: Event) -> Selection:
     """The hooks of all scopes for a derived event, in the project of its session."""
+    project, candidates = _find_hooks(event)
+    return select_hooks(event, project, candidates)
+
+
+def has_derived_hooks(event: Event) -> bool:
+    """Whether a hook is there for a derived event, or nobody can tell; whether it may run is found when it is asked."""
+    try:
+        return bool(_find_hooks(event)[1])
+    except Exception:  # noqa: BLE001  what is wrong there is told when hooks are selected
+        return True
+
+
+def _find_hooks(event: Event) -> tuple[Path, list[CandidateHook]]:
     cwd = nearest_folder(event.cwd or "")
     project = find_project(cwd)
-    return select_hooks(event, project, find_candidates(project, event.type, None, (cwd,)))
+    return project, find_candidates(project, event.type, None, (cwd,))
 
 
 def derived_hooks_task(

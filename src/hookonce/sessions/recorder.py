@@ -106,9 +106,18 @@ class StoreAccess(Protocol):
 class Recorder:
     """Appends entries to the store, with the records that follow from each in its session."""
 
-    def __init__(self, writer: Writer, reports_start: AgentPredicate, listener: RecordListener | None = None) -> None:
-        """`reports_start`: whether the agent of that name reports session starts."""
-        self.writer, self._listener, self._reports_start = writer, listener, reports_start
+    def __init__(
+        self,
+        writer: Writer,
+        reports_start: AgentPredicate,
+        listener: RecordListener | None = None,
+        has_hooks: Callable[[Event], bool] = lambda _: True,
+    ) -> None:
+        """`reports_start`: whether the agent of that name reports session starts.
+
+        `has_hooks`: whether there may be a hook for a derived event; else it is not queued.
+        """
+        self.writer, self._listener, self._reports_start, self._has_hooks = writer, listener, reports_start, has_hooks
         self.states: OrderedDict[SessionKey, SessionState] = OrderedDict()  # of those that were active last
         self.has_queued = False  # whether hooks have something to be asked about
         self._untrimmed_rows = _TRIM_INTERVAL_ROWS  # what others have queued may be too much already
@@ -170,7 +179,8 @@ class Recorder:
 
     def _handle_new_records(self, records: list[Stored]) -> None:
         """Queue derived events for hooks, in the transaction that stores them, and append to logs."""
-        queue_ids = [record.event.id for record in records if record.event.id in self._live_ids]
+        live_events = (record.event for record in records if record.event.id in self._live_ids)
+        queue_ids = [event.id for event in live_events if self._has_hooks(event)]
         self._live_ids.clear()
         if queue_ids:
             hook_queue.enqueue_events(self.writer.connection, queue_ids, times.now())
