@@ -13,6 +13,7 @@ from hookonce.dispatch.fast_path import table
 from hookonce.dispatch.hook_faults import fault_search, notice, project_faults
 from hookonce.dispatch.hook_faults.table import make_fault
 from hookonce.model import Decision, Reply
+from hookonce.store.spool.files import load_records
 from tests.manifest.projects import command, house, manifest, put
 
 SHOWS = {"claude-code", "codex", "gemini-cli"}
@@ -156,6 +157,18 @@ def test_a_search_that_fails_is_logged(project, monkeypatch):
 
     assert "" == started("claude-code", project).stdout
     assert "ZeroDivisionError" in (paths.data_dir() / "hookonce.log").read_text()
+
+
+def test_a_search_that_cannot_begin_costs_nobody_the_call(project, monkeypatch, tmp_path):
+    """
+    Hooks are asked about the start, and it is recorded.
+    """
+    told = command("""echo '{"context": "be kind"}'""", event="session_start")
+    put(tmp_path / "home/.config/hookonce/hooks.json", manifest(told))
+    monkeypatch.setattr(fault_search.FaultSearch, "begin", lambda *_: 1 / 0)
+
+    assert "be kind" in started("claude-code", project).stdout
+    assert ["session_start"] == [record.event.type for record in load_records()]
 
 
 def test_a_long_list_is_short():

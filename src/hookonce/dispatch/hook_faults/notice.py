@@ -31,15 +31,20 @@ def add_notice(request: "CallRequest", call_context: "CallContext") -> Task["Cal
     is_continued = event.data.get("source") in _SAME_SESSION
     if not is_start or is_continued or request.arguments.run is not None or request.in_force is None:
         return request
-    timeout_s = min(_SEARCH_TIMEOUT_S, _BUDGET_RATIO * (request.budget_s or 0))
-    environment, project = call_context.environment, request.in_force.project
     from hookonce.dispatch.hook_faults.fault_search import FaultSearch  # most calls do without it
 
-    search = FaultSearch(project=project, agent=request.agent, environment=environment, timeout=timeout_s)
-    result: OperationResult = yield search
-    if result.failure is not None:
-        log.write(f"on {request.agent.name} {request.native}: nobody was told of broken hooks: {result.failure}")
-    return replace(request, notice=result.stdout.decode() or None)
+    timeout_s = min(_SEARCH_TIMEOUT_S, _BUDGET_RATIO * (request.budget_s or 0))
+    environment, project = call_context.environment, request.in_force.project
+    try:
+        result: OperationResult = yield FaultSearch(
+            project=project, agent=request.agent, environment=environment, timeout=timeout_s
+        )
+        text, failure = result.stdout.decode(), result.failure
+    except Exception as problem:  # noqa: BLE001  hooks are asked, and the call is recorded, all the same
+        text, failure = "", log.safe_message(problem)
+    if failure is not None:
+        log.write(f"on {request.agent.name} {request.native}: nobody was told of broken hooks: {failure}")
+    return replace(request, notice=text or None)
 
 
 def pause_reply(agent: Agent, argv: list[str]) -> Reply | None:
