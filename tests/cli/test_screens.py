@@ -22,6 +22,7 @@ from hookonce.store import status
 from hookonce.store.entry import build_entry
 from hookonce.store.writer import Writer
 from tests.cli.screens.story import CLAUDE, story
+from tests.shared import ROOT
 
 SCREENS = Path(__file__).parent / "screens"
 WIDTHS, HEIGHT = (80, 100, 140), 40
@@ -78,6 +79,8 @@ def home():
     for name in (".claude", ".codex", ".gemini", "shop"):
         (folder / name).mkdir()
     (folder / ".claude/settings.json").write_text('{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}\n')
+    for name in os.environ.keys() - {"HOOKONCE_COLD", "HOOKONCE_SCREENS", "PYTEST_CURRENT_TEST"}:
+        patch.delenv(name)  # an agent that runs these tests leaves its marks there
     values = {"HOME": str(folder), "PATH": str(programs), "TZ": BERLIN, "NO_COLOR": "1", "TERM": "xterm", "LINES": str(HEIGHT)}
     for name, value in values.items():
         patch.setenv(name, value)
@@ -131,3 +134,23 @@ def test_a_screen_is_as_it_was_looked_at(name, home, monkeypatch):
         golden.write_text(text, encoding="utf-8")
 
     assert golden.read_text(encoding="utf-8") == text
+
+
+TERMS = ("hook", "manifest", "decision", "refused", "trusted", "installed", "session", "record", "daemon")
+UNREADABLE = ("None", "vouched for by", "else the table's mark", "p50", "partly;", "nobody tells", " told of", "no door")
+
+
+def test_the_terms_of_screens_are_explained():
+    glossary = (ROOT / "docs/glossary.md").read_text(encoding="utf-8")
+
+    assert [] == [term for term in TERMS if f"| *{term}* |" not in glossary]
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, "up"])
+def test_no_screen_has_words_that_must_be_read_twice(name):
+    """
+    Neither a value of Python nor a phrase over which a new user has stumbled.
+    """
+    text = (SCREENS / f"{name}.txt").read_text(encoding="utf-8")
+
+    assert [] == [words for words in UNREADABLE if words in text]

@@ -107,8 +107,11 @@ def _hook_faults(agent: Agent, scope: str, hook: Hook, client: str) -> Iterator[
         yield "timeout", f"has {timeout} s, too short to start a program"
     if not is_vouched(agent, hook, client):
         changes = find_changes(agent, hook)
-        since = f", because {' and '.join(changes)} changed since somebody did" if changes else ""
-        yield "unvouched", f"is vouched for by nobody{since}"
+        since = f", for {' and '.join(changes)} changed since you did" if changes else ""
+        yield "unvouched", f"is not from hookonce, and you have not said that you know it{since}"
+
+
+_STATE_TEXTS = {"absent": "not installed", "partly": "partly installed"}
 
 
 class BlockedScope(Struct, frozen=True, kw_only=True):
@@ -133,6 +136,6 @@ def find_blocked_scopes(agent: Agent, status: InstallStatus, roots: ConfigRoots,
 
 
 def scope_states(status: InstallStatus, blocked_scopes: list[BlockedScope]) -> dict[str, str]:
-    """The state of each scope of an agent, in a word."""
-    states: dict[str, str] = {scope.scope: scope.state for scope in status.scopes}
+    """The state of each scope of an agent, as a person reads it."""
+    states: dict[str, str] = {scope.scope: _STATE_TEXTS.get(scope.state, scope.state) for scope in status.scopes}
     return states | {scope.scope: scope.state for scope in blocked_scopes}

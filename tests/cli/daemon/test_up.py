@@ -60,7 +60,7 @@ def test_it_starts_what_answers_and_says_where_events_are_kept(tmp_path):
     os.kill(pid, 15)
 
     assert 0 == ran.returncode, ran.stderr
-    assert "Codex CLI: user: absent" in ran.stdout
+    assert "Codex CLI: user: not installed" in ran.stdout
     assert "hookonce install --dry-run" in ran.stdout
     assert [] == list((tmp_path / ".codex").iterdir())
 

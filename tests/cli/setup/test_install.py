@@ -148,7 +148,7 @@ def test_status_tells_what_calls_us_and_what_else_runs(home):
     (told,) = ours(home, "status", "--json").documents()
     (agent,) = [one for one in told["agents"] if one["agent"] == "claude-code"]
 
-    assert "absent" in before
+    assert "not installed" in before
     assert "installed" == agent["scopes"][0]["state"]
     assert [("before_tool_execute", "/bin/true x")] == [(one["event"], one["what"]) for one in agent["foreign"]]
     assert told["client"]["there"]
@@ -237,7 +237,7 @@ def test_a_person_vouches_for_a_hook_until_it_changes(home, tmp_path):
     assert 0 == code
     assert "--vouch" not in calm.out
     assert f"1 hook vouched for, until the entry or {script} changes" in said
-    assert f"vouched for by nobody, because {script} changed since somebody did" in alarmed.out
+    assert f"you have not said that you know it, for {script} changed since you did" in alarmed.out
 
 
 def test_adopted_hooks_move_into_the_manifest(home):

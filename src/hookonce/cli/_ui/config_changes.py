@@ -7,7 +7,7 @@ from hookonce.agents import config_of
 from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.layout import Column
 from hookonce.cli._ui.messages import pluralize, print_json, print_lines, warn
-from hookonce.cli._ui.tables import print_table
+from hookonce.cli._ui.tables import print_table, print_words
 from hookonce.configure.changes import FileChange, apply_change, count_changed_lines, render_diff
 from hookonce.configure.locations import ConfigRoots, current_roots
 from hookonce.configure.status import find_agents
@@ -95,7 +95,7 @@ def report_changes(
         if options.dry_run and changes:
             names = ", ".join(agent_names(changes))
             files = pluralize(len(changes), "file") + (f" of {names}" if names else "")
-            print(f"dry run: {files} would be {verb}; nothing was written")
+            print_words(f"dry run: {files} would be {verb}; nothing was written")
     return 1 if problems else 0
 
 

@@ -8,7 +8,7 @@ from hookonce.cli._ui.arguments import add_flag, format_duration
 from hookonce.cli._ui.layout import Column
 from hookonce.cli._ui.local_time import DayClock, add_utc_option, format_time, zone_name
 from hookonce.cli._ui.messages import print_json, warn
-from hookonce.cli._ui.tables import ALARM, StreamingTable
+from hookonce.cli._ui.tables import ALARM, StreamingTable, print_words
 from hookonce.inspect.sessions import SessionRow, list_sessions
 from hookonce.inspect.store_access import open_store
 
@@ -32,7 +32,7 @@ def run(options: Namespace) -> None:
         return
     _print_sessions(rows, utc=options.utc)
     hint = "Next: hookonce show SESSION tells one of them; the beginning of its name is enough"
-    print(hint if rows else filters.empty_message(options, "session"))
+    print_words(hint if rows else filters.empty_message(options, "session"))
 
 
 def _print_sessions(rows: list[SessionRow], *, utc: bool) -> None:

@@ -161,7 +161,8 @@ def _print_indented(text: str) -> None:
 
 def _headline(record: Stored, *, utc: bool) -> str:
     event, decision = record.event, record.decision
-    subject = f"{event.tool.name} ({event.tool.native})" if event.tool is not None else event.type
+    native = f" ({event.tool.native})" if event.tool is not None and event.tool.native != event.tool.name else ""
+    subject = f"{event.tool.name}{native}" if event.tool is not None else event.type
     outcome = (decision.outcome if decision else None) or "no opinion"
     time = f"{format_time(event.received or event.time, utc=utc)} {zone_name(utc=utc)}"
     return f"{time} {event.agent} {event.type}: {subject}: {outcome}"
@@ -169,9 +170,10 @@ def _headline(record: Stored, *, utc: bool) -> str:
 
 def _print_run(run: HookRun, source: HookSource | None) -> None:
     """A hook; of one that refused or failed its command too, and its id, by which it is known when its words change."""
-    ending = run.failure or f"exit code {run.exit}"
-    outcome = f"{run.outcome or 'no opinion'}, {ending}, ran for {run.duration_ms} ms{_model_text(run)}"
-    print(escape_unprintable(f"  {run.hook} ({run.scope}): {outcome}"))
+    ending = f", {run.failure or f'exit code {run.exit}'}" if run.failure or run.exit is not None else ""
+    outcome = f"{run.outcome or 'no opinion'}{ending}, ran for {run.duration_ms} ms{_model_text(run)}"
+    scope = f" ({run.scope})" if run.scope else ""
+    print(escape_unprintable(f"  {run.hook}{scope}: {outcome}"))
     if _needs_details(run):
         command_text = "its command is in no manifest now" if source is None else f"it ran: {source.command}"
         print(escape_unprintable(f"    {command_text} (id {(run.digest or 'unknown')[:12]})"))

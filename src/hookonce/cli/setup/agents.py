@@ -9,14 +9,14 @@ from hookonce.base.jsontext import dump
 from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.layout import Column
 from hookonce.cli._ui.messages import print_json
-from hookonce.cli._ui.tables import print_table
+from hookonce.cli._ui.tables import print_table, print_words
 from hookonce.inspect.agent_matrix import AgentSetup, AgentSheet, HookTimeouts, PointRow, build_sheet, group_rows
 from hookonce.inspect.query_args import find_agent, find_event_type
 from hookonce.vocabulary.events import EVENTS
 
-PROOF_LEGEND = "proven: shown on the running agent; captured: on payloads it wrote; documented: only read about"
+PROOF_LEGEND = "proven: seen on the running agent; captured: in what it wrote; documented: in its documentation"
 PROOF_NOTES = (
-    "Proof is per event: in that version it came, and answers had all its powers; else the table's mark",
+    "A version beside the mark: it sent the event, and every answer listed for the event worked there",
     "contradicted: a claim about the event did not hold on the running agent; hookonce prove tells the evidence",
 )
 POWER_LEGEND = (
@@ -222,8 +222,9 @@ def _print_overview(sheets: list[AgentSheet]) -> None:
     print("crash: what becomes of a tool call when its hook crashes")
     if any(sheet.config is None for sheet in sheets):
         print(f"A question mark: {UNSUPPORTED_NOTE}")
-    print(PROOF_LEGEND, *PROOF_NOTES[:1], sep="\n")
-    print("Next: hookonce agents NAME shows all of one; hookonce agents --event EVENT compares them")
+    for text in (PROOF_LEGEND, *PROOF_NOTES[:1]):
+        print_words(text)
+    print_words("Next: hookonce agents NAME shows all of one; hookonce agents --event EVENT compares them")
 
 
 def _print_event(sheets: list[AgentSheet], event: str) -> None:
