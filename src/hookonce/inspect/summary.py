@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookonce.dispatch.derived_hooks import HOOK_RUNS_EVENT, runs_record_id
+from hookonce.dispatch.pause import PAUSE_GAP
 from hookonce.dispatch.prepare import command_of, digest_content
 from hookonce.dispatch.select import SelectedHook, find_candidates
 from hookonce.errors import HookonceError
@@ -61,10 +62,25 @@ def summarize_record(record: Record, *, reason: bool = True) -> str:
     result = tool.result if tool is not None else None
     result_text = "" if result is None else {True: "", False: "failed", None: "result unknown"}[result.ok]
     reason_text = decision.reason if reason and decision is not None and decision.outcome else None
-    is_approved = decision is not None and decision.outcome is None and decision.by == "user"
-    approval_text = "allowed by a person" if is_approved else ""
-    parts = (record_subject(record), result_text, approval_text, f"because {reason_text}" if reason_text else "")
+    parts = (
+        record_subject(record),
+        result_text,
+        _decision_note(record),
+        f"because {reason_text}" if reason_text else "",
+    )
     return " · ".join(part for part in parts if part)
+
+
+def _decision_note(record: Record) -> str:
+    """What its decision alone does not say: a person has allowed it, somebody else has refused it, nobody was asked."""
+    decision = record.decision
+    if PAUSE_GAP in record.gaps:
+        return PAUSE_GAP.note or ""
+    if decision is None or decision.by is None:
+        return ""
+    if decision.outcome is None:
+        return "allowed by a person" if decision.by == "user" else ""
+    return f"refused by {decision.by}" if decision.outcome == "deny" and decision.reason is None else ""
 
 
 def says_nothing(record: Record) -> bool:
@@ -90,10 +106,9 @@ def summarize_in_line(record: Record) -> str:
 def record_subject(record: Record) -> str:
     """The command, path, prompt or other text that a record is about; one that was left out is at least measured."""
     usage = describe_usage(record.event.usage) if record.event.type == "after_model" else ""
-    if text := event_subject(record.event) or usage:
-        return text
-    if own_text := _own_subject(record):
-        return own_text
+    own_text, text = _own_subject(record), event_subject(record.event) or usage
+    if own_text or text:
+        return " · ".join(filter(None, (own_text, text)))
     if record.event.data.get("error_type") == _HOOK_ERROR_TYPE:
         hook, error = record.event.data.get("hook"), record.event.data.get("error")
         name = f"hook {hook}" if type(hook) is str else "a hook"

@@ -250,6 +250,7 @@ def test_what_agents_do_during_a_pause_is_recorded_with_the_pause_itself(home, t
     lines = hookonce(capsys, "events")[1]
     assert f"pause until {began.event.data['until']}" in " ".join(lines.split())
     assert "resume: by a person" in " ".join(lines.split())
+    assert "make it so · hooks were paused" in " ".join(lines.split())
 
 
 def test_an_approval_says_what_was_approved_and_by_whom_and_the_call_says_so(home, tmp_path, capsys):
@@ -267,7 +268,9 @@ def test_an_approval_says_what_was_approved_and_by_whom_and_the_call_says_so(hom
     assert ("user", True) == (approval.event.actor.type, approval.event.user is not None)
     assert (None, "user") == (allowed.decision.outcome, allowed.decision.by)
     assert approval.event.id in allowed.decision.reason
-    assert "allowed by a person" in " ".join(hookonce(capsys, "events")[1].split())
+    lines = " ".join(hookonce(capsys, "events")[1].split())
+    assert "make it so · allowed by a person" in lines
+    assert "allow: without a person, as the machine's owner allows · make it so" in lines
 
 
 def test_resume_is_for_everybody(home, tmp_path, capsys, monkeypatch):
