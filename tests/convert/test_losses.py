@@ -26,7 +26,7 @@ def native(name):
     return convert(manifest(blocking=True), None, agents.load(name)).document
 
 
-def told(made, capability):
+def effects_of(made, capability):
     """The effects of the gaps about something."""
     return [gap.effect for gap in made.gaps if gap.capability == capability]
 
@@ -100,7 +100,7 @@ def test_a_closed_hook_that_is_opened_says_so(target, adapt):
     made = convert(manifest(blocking=True, on_failure="closed"), None, agent, adapt=adapt)
 
     stays = adapt is None and (agent.config.fail_closed_key or agent.config.language == "code" or (agent.config.crash, agent.config.on_timeout) == ("closed", "closed"))
-    assert ([] if stays else ["observes"]) == told(made, "on_failure")
+    assert ([] if stays else ["observes"]) == effects_of(made, "on_failure")
     assert adapt is not None or not any("client" in gap.note or "wrapper" in gap.note for gap in made.gaps)
 
 
@@ -128,7 +128,7 @@ def test_what_only_a_manifest_can_say_is_a_gap(capability, fields, target):
     """
     No agent's file has a place for these, and each of them matters.
     """
-    assert 1 == len(told(convert(manifest(blocking=True, **fields), None, agents.load(target)), capability))
+    assert 1 == len(effects_of(convert(manifest(blocking=True, **fields), None, agents.load(target)), capability))
 
 
 def test_a_hook_that_wants_the_callers_environment_has_it_unless_it_is_wrapped():
@@ -137,7 +137,7 @@ def test_a_hook_that_wants_the_callers_environment_has_it_unless_it_is_wrapped()
     """
     made = [convert(manifest(environment="caller"), None, agents.load("gemini-cli"), adapt=adapt) for adapt in (None, ADAPT)]
 
-    assert [0, 1] == [len(told(one, "environment")) for one in made]
+    assert [0, 1] == [len(effects_of(one, "environment")) for one in made]
 
 
 @pytest.mark.parametrize("target", ["claude-code", "codex"])
@@ -147,7 +147,7 @@ def test_nobody_waits_for_a_guard_in_the_background(target):
     """
     made = convert(manifest(blocking=True, handler={"async": True}), None, agents.load(target))
 
-    assert 1 == len(told(made, "blocking"))
+    assert 1 == len(effects_of(made, "blocking"))
     assert {"observes"} == {gap.effect for gap in made.gaps}
 
 
@@ -289,7 +289,7 @@ def test_no_agent_posts_its_own_payload_where_a_hook_was_to_be_told_less(name):
     made = convert(document, None, agents.load(name), adapt=ADAPT)
     text = json.dumps(made.document)
 
-    assert ["lost"] == told(made, "privacy") or "example.com" not in text or "--dialect agent-hooks" in text
+    assert ["lost"] == effects_of(made, "privacy") or "example.com" not in text or "--dialect agent-hooks" in text
 
 
 def test_a_privacy_level_that_an_agent_s_file_cannot_say_is_a_gap():
@@ -299,6 +299,6 @@ def test_a_privacy_level_that_an_agent_s_file_cannot_say_is_a_gap():
     document = manifest("before_prompt", dialect="openhook", privacy="full")
     made = convert(document, None, agents.load("claude-code"), adapt=ADAPT)
 
-    assert 1 == len(told(made, "privacy"))
+    assert 1 == len(effects_of(made, "privacy"))
     again = convert(made.document, agents.load("claude-code"), None, adapt=ADAPT, beside=made.side)
     assert "full" == again.document["hooks"][0]["privacy"]

@@ -45,13 +45,13 @@ def hooks(home, *answers, **more):
     (folder / "hooks.json").write_text(json.dumps({"spec": "hooks/1.0", "hooks": written}))
 
 
-def asked(home):
+def shown_events(home):
     """What the hooks were shown."""
     file = home / "asked"
     return [json.loads(line) for line in file.read_text().splitlines() if line] if file.exists() else []
 
 
-def told(document, *words):
+def send(document, *words):
     """What a tool hears."""
     return dispatcher.answer_call(list(words), document if type(document) is bytes else raw(document), PLAIN)
 
@@ -75,7 +75,7 @@ def test_an_event_is_recorded_with_what_it_says(name):
     """
     It is live: received now, under its own id or the one that an import gives it, with the tool that it names.
     """
-    assert (CONTINUE if name == "amplifier" else SILENT) == told(FORMATS[name], name)
+    assert (CONTINUE if name == "amplifier" else SILENT) == send(FORMATS[name], name)
 
     (record,) = records()
     event, document = record.event, FORMATS[name]
@@ -94,7 +94,7 @@ def test_the_payload_says_what_it_is_more_loudly_than_the_words(home, claimed):
     """
     hooks(home, ("session_end", None))
 
-    assert SILENT == told(OPENHOOK, claimed)
+    assert SILENT == send(OPENHOOK, claimed)
     (record,) = records()
     assert ("session_end", "claude-code", "openhook") == (record.event.type, record.event.agent, record.event.origin.format)
 
@@ -107,7 +107,7 @@ def test_an_agent_that_calls_a_format_is_answered_as_itself(home):
     call = {"hook_event_name": "PreToolUse", "session_id": "s", "transcript_path": "/h/.claude/projects/p/s.jsonl", "cwd": "/", "tool_name": "Bash", "tool_input": {"command": "ls"}}
     agent = agents.load("claude-code")
 
-    assert "deny" == agent.read_reply("PreToolUse", told(call, "openhook")).outcome
+    assert "deny" == agent.read_reply("PreToolUse", send(call, "openhook")).outcome
 
 
 def test_at_an_entry_that_can_refuse_the_entry_counts(home):
@@ -117,7 +117,7 @@ def test_at_an_entry_that_can_refuse_the_entry_counts(home):
     hooks(home, DENY)
     agent = agents.load("claude-code")
 
-    assert "deny" == agent.read_reply("PreToolUse", told(OPENHOOK, "claude-code", "PreToolUse")).outcome
+    assert "deny" == agent.read_reply("PreToolUse", send(OPENHOOK, "claude-code", "PreToolUse")).outcome
 
 
 @pytest.mark.covers("AH-34")
@@ -125,8 +125,8 @@ def test_agent_hooks_has_its_decision_in_data(home):
     hooks(home, DENY, ("before_prompt", {"decision": "ask", "reason": "really?"}))
     prompt = ACTION | {"event_type": "Prompt.Submitted", "event_id": ids.new_id(), "data": {"prompt_length": 3}}
 
-    assert {"event_type": "Action.Before", "data": {"decision": {"outcome": "deny", "reason": "no"}}} == json.loads(told(ACTION, "agent-hooks").stdout)
-    assert {"outcome": "ask", "reason": "really?"} == json.loads(told(prompt, "agent-hooks").stdout)["data"]["decision"]
+    assert {"event_type": "Action.Before", "data": {"decision": {"outcome": "deny", "reason": "no"}}} == json.loads(send(ACTION, "agent-hooks").stdout)
+    assert {"outcome": "ask", "reason": "really?"} == json.loads(send(prompt, "agent-hooks").stdout)["data"]["decision"]
     assert "deny" == records()[0].decision.outcome
 
 
@@ -144,7 +144,7 @@ def test_agent_hooks_has_its_decision_in_data(home):
 def test_amplifier_is_answered_with_a_hook_result(home, answer, expected):
     hooks(home, ("before_tool_execute", answer))
 
-    assert expected == json.loads(told(KERNEL, "amplifier").stdout)
+    assert expected == json.loads(send(KERNEL, "amplifier").stdout)
 
 
 def test_who_cannot_refuse_says_so_in_the_record(home):
@@ -154,7 +154,7 @@ def test_who_cannot_refuse_says_so_in_the_record(home):
     hooks(home, DENY)
     start = OPENHOOK | {"type": "tool.start", "data": {"tool_name": "Bash"}}
 
-    assert SILENT == told(start, "openhook")
+    assert SILENT == send(start, "openhook")
     (record,) = records()
     assert ["deny"] == [run.outcome for run in record.runs]
     assert "blocking" in [gap.capability for gap in record.gaps]
@@ -166,9 +166,9 @@ def test_a_hook_of_an_agents_dialect_gets_that_agents_words(home):
     The document of a format is not one of Claude Code's payloads, whoever sent it.
     """
     hooks(home, ("before_tool_execute", None), dialect="claude-code")
-    told(OPENHOOK | {"type": "tool.start", "data": {"tool_name": "Bash"}}, "openhook")
+    send(OPENHOOK | {"type": "tool.start", "data": {"tool_name": "Bash"}}, "openhook")
 
-    (payload,) = asked(home)
+    (payload,) = shown_events(home)
     assert ("PreToolUse", "Bash") == (payload["hook_event_name"], payload["tool_name"])
     assert "openhook" not in payload
 
@@ -181,7 +181,7 @@ def test_a_closed_hook_that_cannot_be_asked_refuses_where_the_format_can(home, n
     document = FORMATS[name] | ({"type": "tool.start"} if name == "openhook" else {})
     hooks(home, ("before_tool_execute", "exit 1"), on_failure="closed")
 
-    assert refuses == ('"deny"' in told(document, name).stdout)
+    assert refuses == ('"deny"' in send(document, name).stdout)
     (record,) = [one for one in records() if one.event.derived_from is None]
     assert refuses == ("blocking" not in [gap.capability for gap in record.gaps])
 
@@ -196,12 +196,12 @@ def test_our_own_failure_refuses_where_a_hook_must_answer(home, monkeypatch, nam
     hooks(home, DENY, on_failure="closed")
     with monkeypatch.context() as patch:
         patch.setattr("hookonce.dispatch.pipeline._select_call_hooks", lambda *_: 1 / 0)
-        assert refuses == ('"deny"' in told(document, name).stdout)
+        assert refuses == ('"deny"' in send(document, name).stdout)
 
     (record,) = records()
     assert ["respond", *([] if refuses else ["blocking"])] == [gap.capability for gap in record.gaps if gap.capability]
-    told(document, name)
-    assert 1 == len(asked(home))
+    send(document, name)
+    assert 1 == len(shown_events(home))
     assert ["retry"] == [gap.capability for one in records() for gap in one.gaps if gap.capability == "retry"]
 
 
@@ -226,7 +226,7 @@ def test_what_cannot_be_read_is_kept_and_told_in_the_log(name, junk):
     """
     And decides nothing where no hook could have refused it.
     """
-    assert (CONTINUE if name == "amplifier" else SILENT) == told(junk, name)
+    assert (CONTINUE if name == "amplifier" else SILENT) == send(junk, name)
 
     (record,) = records()
     assert record.event.type.endswith(".unreadable")
@@ -240,9 +240,9 @@ def test_what_cannot_be_read_is_refused_where_a_hook_may_block(home):
     """
     hooks(home, DENY)
 
-    assert "deny" == json.loads(told(b'{"spec_version":', "agent-hooks").stdout)["data"]["decision"]["outcome"]
-    assert "deny" == json.loads(told(b"{", "amplifier").stdout)["action"]
-    assert SILENT == told(b"{", "openhook")
+    assert "deny" == json.loads(send(b'{"spec_version":', "agent-hooks").stdout)["data"]["decision"]["outcome"]
+    assert "deny" == json.loads(send(b"{", "amplifier").stdout)["action"]
+    assert SILENT == send(b"{", "openhook")
 
 
 @pytest.mark.covers("OH-41", "OH-42")
@@ -252,7 +252,7 @@ def test_a_version_that_nobody_knows_is_read_as_well_as_may_be(home, name, versi
     With a warning in the record and in the log.
     """
     hooks(home, DENY, ("session_end", None))
-    told(FORMATS[name] | version, name)
+    send(FORMATS[name] | version, name)
 
     (record,) = records()
     assert "best effort" in [gap.strategy for gap in record.gaps]
@@ -264,8 +264,8 @@ def test_a_document_does_not_say_who_has_called(home, tmp_path, monkeypatch):
     Below how many hooks a call runs, and where, is ours to know.
     """
     monkeypatch.chdir(tmp_path)
-    told(CLOUD | {"type": "dev.hookonce.session_start", "data": {"data": {"hook_depth": 7, "caller_cwd": "/x", "y": 1}}}, "cloudevents")
-    told(OPENHOOK | {"cwd": None, "data": {"hook_depth": 7, "caller_cwd": "/x", "y": 1}}, "openhook")
+    send(CLOUD | {"type": "dev.hookonce.session_start", "data": {"data": {"hook_depth": 7, "caller_cwd": "/x", "y": 1}}}, "cloudevents")
+    send(OPENHOOK | {"cwd": None, "data": {"hook_depth": 7, "caller_cwd": "/x", "y": 1}}, "openhook")
 
     for record in records():
         assert "hook_depth" not in record.event.data
@@ -290,17 +290,17 @@ def test_the_same_event_is_asked_and_recorded_once(home, moved):
     Whatever is left of the first: what processes tell one another, the spool, or the record alone.
     """
     hooks(home, DENY)
-    first = told(ACTION, "agent-hooks")
+    first = send(ACTION, "agent-hooks")
     if moved != "page":
         runtime_dir.remove_stale_files(doors=0, calls=0)
     if moved == "store":
         with Writer() as writer:
             ingest_spool(writer.append)
-    again = told(json.dumps(dict(reversed(ACTION.items())), indent=1).encode(), "agent-hooks")
+    again = send(json.dumps(dict(reversed(ACTION.items())), indent=1).encode(), "agent-hooks")
 
     assert "deny" in first.stdout
     assert first == again
-    assert 1 == len(asked(home))
+    assert 1 == len(shown_events(home))
     assert (0 if moved == "store" else 1) == len(records())
     assert 0 == spool_files.conflict_count()
 
@@ -313,18 +313,18 @@ def test_the_same_id_with_other_content_is_another_event(home, moved):
     """
     hooks(home, DENY)
     other = ACTION | {"data": {"action": {"name": "shell", "input": {"command": "ls"}}}}
-    told(ACTION, "agent-hooks")
+    send(ACTION, "agent-hooks")
     if moved != "page":
         runtime_dir.remove_stale_files(doors=0, calls=0)
     if moved == "store":
         with Writer() as writer:
             ingest_spool(writer.append)
     for _ in range(2):
-        assert "deny" in told(other, "agent-hooks").stdout
-    told(ACTION, "agent-hooks")
+        assert "deny" in send(other, "agent-hooks").stdout
+    send(ACTION, "agent-hooks")
 
     conflict = records()[-1]
-    assert (2, 1) == (len(asked(home)), spool_files.conflict_count())
+    assert (2, 1) == (len(shown_events(home)), spool_files.conflict_count())
     assert conflict.event.id not in {ACTION["event_id"], None}
     assert ACTION["event_id"] == conflict.event.origin.id
     assert ["conflict"] == [gap.capability for gap in conflict.gaps if gap.capability]
@@ -335,9 +335,9 @@ def test_an_id_of_an_agents_call_is_taken(home):
     """
     What another kind of caller has recorded under an id says something else.
     """
-    told({"hook_event_name": "SessionStart", "session_id": "s", "cwd": "/"}, "claude-code", "SessionStart")
+    send({"hook_event_name": "SessionStart", "session_id": "s", "cwd": "/"}, "claude-code", "SessionStart")
     (call,) = records()
-    told(OPENHOOK | {"id": call.event.id}, "openhook")
+    send(OPENHOOK | {"id": call.event.id}, "openhook")
 
     assert 2 == len(records())
     assert 1 == spool_files.conflict_count()
@@ -347,14 +347,14 @@ def hold_hooks(home, monkeypatch, count):
     """A command that waits until so many calls have looked whether theirs is the first with its event."""
     join, joined = intake._join, set()
 
-    def watched(event, call_id, store):
+    def notify_join(event, call_id, store):
         entry = join(event, call_id, store)
         joined.add(call_id)
         if len(joined) == count:
             (home / "go").touch()
         return entry
 
-    monkeypatch.setattr(intake, "_join", watched)
+    monkeypatch.setattr(intake, "_join", notify_join)
     return f"for n in $(seq 500); do [ -e {home}/go ] && break; sleep 0.02; done; [ -e {home}/go ]"
 
 
@@ -365,11 +365,11 @@ def test_many_callers_with_one_event_ask_its_hooks_once(home, monkeypatch):
     hold = hold_hooks(home, monkeypatch, 6)
     hooks(home, ("before_tool_execute", hold + " && echo '{\"decision\": \"deny\", \"reason\": \"no\"}'"))
     with ThreadPoolExecutor(6) as pool:
-        answers = set(pool.map(lambda _: told(ACTION, "agent-hooks").stdout, range(6)))
+        answers = set(pool.map(lambda _: send(ACTION, "agent-hooks").stdout, range(6)))
 
     assert 1 == len(answers)
     assert "deny" in answers.pop()
-    assert (1, 1) == (len(asked(home)), len(records()))
+    assert (1, 1) == (len(shown_events(home)), len(records()))
 
 
 def test_two_contents_of_one_id_at_the_same_time_are_two_records(home, monkeypatch):
@@ -378,13 +378,13 @@ def test_two_contents_of_one_id_at_the_same_time_are_two_records(home, monkeypat
     """
     hooks(home, ("before_tool_execute", hold_hooks(home, monkeypatch, 2)))
     with ThreadPoolExecutor(2) as pool:
-        list(pool.map(lambda session: told(ACTION | {"session_id": session}, "agent-hooks"), ("one", "other")))
+        list(pool.map(lambda session: send(ACTION | {"session_id": session}, "agent-hooks"), ("one", "other")))
 
     assert {None} == {run.failure for record in records() for run in record.runs}
     found = {record.event.session: record.event.id for record in records()}
     assert {"one", "other"} == found.keys()
     assert 1 == [*found.values()].count(ACTION["event_id"])
-    assert (2, 1) == (len(asked(home)), spool_files.conflict_count())
+    assert (2, 1) == (len(shown_events(home)), spool_files.conflict_count())
 
 
 def test_a_second_content_that_fails_while_the_first_is_asked_is_a_conflict(home, monkeypatch):
@@ -401,9 +401,9 @@ def test_a_second_content_that_fails_while_the_first_is_asked_is_a_conflict(home
 
     monkeypatch.setattr(pipeline, "_decide_call", fail)
     with ThreadPoolExecutor(1) as pool:
-        first = pool.submit(told, ACTION | {"session_id": "one"}, "agent-hooks")
-        assert eventually(lambda: asked(home))
-        told(ACTION | {"session_id": "other"}, "agent-hooks")
+        first = pool.submit(send, ACTION | {"session_id": "one"}, "agent-hooks")
+        assert eventually(lambda: shown_events(home))
+        send(ACTION | {"session_id": "other"}, "agent-hooks")
         (home / "go").touch()
         first.result()
 
@@ -422,11 +422,11 @@ def test_an_import_of_the_same_events_adds_nothing(home, name, first):
     lines = [StreamLine(1, raw(FORMATS[name]))]
     with Writer() as writer:
         if first == "live":
-            told(FORMATS[name], name)
+            send(FORMATS[name], name)
             ingest_spool(writer.append)
         new = [*import_events(lines, writer, "minimal")][-1].new
         if first == "import":
-            told(FORMATS[name], name)
+            send(FORMATS[name], name)
             new -= ingest_spool(writer.append).new_records
     assert (0 if first == "live" else 1) == new
     assert 0 == spool_files.conflict_count()
@@ -446,11 +446,11 @@ def test_an_import_is_no_answer_of_a_hook(home, moved):
     with Writer() as writer:
         assert 1 == [*import_events([StreamLine(1, raw(ACTION))], writer, "minimal")][-1].new
         for _ in range(3):
-            assert "deny" in told(ACTION, "agent-hooks").stdout
+            assert "deny" in send(ACTION, "agent-hooks").stdout
             if moved == "store":
                 ingest_spool(writer.append)
                 forget()
-    assert 1 == len(asked(home))
+    assert 1 == len(shown_events(home))
     if moved == "page":
         (record,) = records()
         assert (["retry"], ["deny"]) == ([gap.capability for gap in record.gaps if gap.capability], [run.outcome for run in record.runs])
@@ -464,24 +464,24 @@ def test_an_event_that_failed_once_is_asked_once_more(home, monkeypatch):
     hooks(home, DENY)
     with monkeypatch.context() as patch:
         patch.setattr("hookonce.dispatch.pipeline._select_call_hooks", lambda *_: 1 / 0)
-        told(ACTION, "agent-hooks")
+        send(ACTION, "agent-hooks")
     for _ in range(3):
         forget()
-        assert "deny" in told(ACTION, "agent-hooks").stdout
-    assert (1, 2) == (len(asked(home)), len(records()))
+        assert "deny" in send(ACTION, "agent-hooks").stdout
+    assert (1, 2) == (len(shown_events(home)), len(records()))
 
 
 def test_an_erased_event_that_comes_again_is_asked_and_stays_erased(home):
     hooks(home, DENY)
-    told(ACTION, "agent-hooks")
+    send(ACTION, "agent-hooks")
     with Writer() as writer:
         ingest_spool(writer.append)
         erase_records(writer, [ACTION["event_id"]])
     forget()
     for _ in range(2):
-        assert "deny" in told(ACTION, "agent-hooks").stdout
+        assert "deny" in send(ACTION, "agent-hooks").stdout
 
-    assert (2, 0, 0) == (len(asked(home)), len(records()), spool_files.conflict_count())
+    assert (2, 0, 0) == (len(shown_events(home)), len(records()), spool_files.conflict_count())
     assert "was erased" in logged()
 
 
@@ -491,13 +491,13 @@ def test_a_conflict_whose_hooks_cannot_be_asked_is_recorded(home, monkeypatch, m
     Once, under its own id, and counted; what the other event says stays.
     """
     hooks(home, DENY, on_failure="closed")
-    told(ACTION, "agent-hooks")
+    send(ACTION, "agent-hooks")
     if moved == "spool":
         forget()
     with monkeypatch.context() as patch:
         patch.setattr("hookonce.dispatch.pipeline._select_call_hooks", lambda *_: 1 / 0)
         for _ in range(2):
-            assert "deny" in told(ACTION | {"session_id": "other"}, "agent-hooks").stdout
+            assert "deny" in send(ACTION | {"session_id": "other"}, "agent-hooks").stdout
 
     first, conflict = records()
     assert (1, 1) == (len(first.runs), spool_files.conflict_count())
@@ -510,7 +510,7 @@ def test_a_failure_beside_a_good_record_leaves_it(home, monkeypatch):
     Whoever waited in vain for a process that was killed after it had recorded its answer.
     """
     hooks(home, DENY)
-    told(ACTION, "agent-hooks")
+    send(ACTION, "agent-hooks")
     forget()
 
     def claim_of_another(*_):
@@ -523,7 +523,7 @@ def test_a_failure_beside_a_good_record_leaves_it(home, monkeypatch):
 
     monkeypatch.setattr(dispatcher, "process_request", claim_of_another)
     monkeypatch.setattr(dedup, "await_answer", nobody)
-    told(ACTION, "agent-hooks")
+    send(ACTION, "agent-hooks")
     (record,) = records()
     assert 1 == len(record.runs)
 
@@ -534,9 +534,9 @@ def test_a_lost_record_is_written_when_the_event_comes_again(home, monkeypatch):
     """
     with monkeypatch.context() as patch:
         patch.setattr(dispatcher, "append_record", lambda *_: None)
-        told(OPENHOOK, "openhook")
+        send(OPENHOOK, "openhook")
     assert not records()
-    told(OPENHOOK, "openhook")
+    send(OPENHOOK, "openhook")
 
     assert 1 == len(records())
 
@@ -547,9 +547,9 @@ def test_a_decision_that_its_document_tells_is_no_answer_of_ours(home):
     """
     document = ACTION | {"data": ACTION["data"] | {"decision": {"outcome": "deny", "reason": "theirs"}}, "risk": {"score": 95}}
 
-    assert {SILENT} == {told(document, "agent-hooks") for _ in range(2)}
+    assert {SILENT} == {send(document, "agent-hooks") for _ in range(2)}
     runtime_dir.remove_stale_files(doors=0, calls=0)
-    assert SILENT == told(document, "agent-hooks")
+    assert SILENT == send(document, "agent-hooks")
     (record,) = records()
     assert ("deny", "theirs", 95) == (record.decision.outcome, record.decision.reason, record.risk.score)
 
@@ -567,11 +567,11 @@ def test_new_input_that_privacy_has_removed_is_refused(home, event, data, new, e
     """
     hooks(home, ("before_prompt", {"updated_input": new}), ("before_tool_execute", {"updated_input": new}))
     document = KERNEL | {"event": event, "data": data}
-    first = json.loads(told(document, "amplifier").stdout)
+    first = json.loads(send(document, "amplifier").stdout)
     runtime_dir.remove_stale_files(doors=0, calls=0)
 
     assert {"action": "modify", "data": expected} == first
-    again = json.loads(told(document, "amplifier").stdout)
+    again = json.loads(send(document, "amplifier").stdout)
     assert ("deny", None, True) == (again["action"], again.get("data"), "is not known any more" in again["reason"])
 
 
@@ -582,14 +582,14 @@ def test_nothing_is_asked_during_a_pause_and_all_is_recorded(home):
     hooks(home, DENY)
     pause.pause(60)
 
-    assert SILENT == told(ACTION, "agent-hooks")
-    assert [] == asked(home)
+    assert SILENT == send(ACTION, "agent-hooks")
+    assert [] == shown_events(home)
     (record,) = records()
     assert ["hooks were paused"] == [gap.note for gap in record.gaps if gap.strategy == "fail mode"]
     pause.resume()
     runtime_dir.remove_stale_files(doors=0, calls=0)
-    told(ACTION, "agent-hooks")
-    assert 1 == len(asked(home))
+    send(ACTION, "agent-hooks")
+    assert 1 == len(shown_events(home))
 
 
 def test_content_is_canonical_json():

@@ -64,7 +64,7 @@ class DerivedEventHooks:
         """Look at the queue when idle; `other_keys` are sessions whose hooks run in a daemon that leaves."""
         if not (self._is_scheduled or self._is_stopping):
             self._is_scheduled = True
-            self._loop.call_idle(partial(self._look, other_keys))
+            self._loop.call_idle(partial(self._check_queue, other_keys))
 
     def stop(self) -> None:
         """Begin nothing more; what is in the queue waits for the next daemon."""
@@ -83,7 +83,7 @@ class DerivedEventHooks:
             self._store_writer.run_with_recorder(lambda recorder: items.append(find_untold_start(recorder, event)))
         return any(items)
 
-    def _look(self, other_keys: frozenset[SessionKey]) -> None:
+    def _check_queue(self, other_keys: frozenset[SessionKey]) -> None:
         self._is_scheduled = False
         if not self._is_stopping and database.database_file().exists():  # who wants no record has none made
             self._store_writer.run_with_recorder(partial(self._take_events, set(other_keys)))

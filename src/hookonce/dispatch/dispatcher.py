@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from hookonce.agents import canonical_event_of, point_of
 from hookonce.base import ids, invocation, process_info, settings
-from hookonce.base.jsontext import load_leniently
+from hookonce.base.jsontext import drop_none, load_leniently
 from hookonce.base.runtime_dir import runtime_path
 from hookonce.dispatch import context, dedup, fail_mode, intake, pause, stop_limit
 from hookonce.dispatch.context import CallContext
@@ -90,14 +90,14 @@ def receive_call(
 def _note_caller(request: CallRequest, call_context: CallContext) -> CallRequest:
     """The request with what the payload does not tell: duration, the caller's directory, its depth below hooks."""
     event = request.event
-    more: Object = {}
+    caller_data: Object = {}
     if event.cwd is None and call_context.cwd and call_context.has_cwd:
-        more[CALLER_CWD] = call_context.cwd
+        caller_data[CALLER_CWD] = call_context.cwd
     if process_info.PARENT_VARIABLE in call_context.environment:
-        more[HOOK_DEPTH] = process_info.nesting_depth(call_context.environment, call_context.pid) or None
+        caller_data[HOOK_DEPTH] = process_info.nesting_depth(call_context.environment, call_context.pid) or None
     event = call_context.add_duration(event)
-    if more:
-        event = replace(event, data=event.data | {name: value for name, value in more.items() if value is not None})
+    if caller_data:
+        event = replace(event, data=event.data | drop_none(caller_data))
     return request if event is request.event else replace(request, event=event)
 
 

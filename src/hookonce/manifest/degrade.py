@@ -71,9 +71,9 @@ def degrade(
 ) -> DegradedManifest:
     """The manifest as an agent with these capabilities can hold it, which takes new input at those events alone."""
     gaps: list[Gap] = []
-    less = capabilities - {"input_rewrite"}
+    without_rewrite, fixed_events = capabilities - {"input_rewrite"}, REWRITABLE_EVENTS - rewrite_events
     slots = [
-        _degrade_hook(index, hook, less if hook.event in REWRITABLE_EVENTS - rewrite_events else capabilities, gaps)
+        _degrade_hook(index, hook, without_rewrite if hook.event in fixed_events else capabilities, gaps)
         for index, hook in enumerate(manifest.hooks)
     ]
     return DegradedManifest([(index, hook) for index, hook in enumerate(slots) if hook is not None], gaps)

@@ -17,7 +17,7 @@ from hookonce.store.privacy.redact import Level
 _PREFIX = "user:"
 _PSEUDONYM_CHARS = 16
 _is_pseudonym = pattern(rf"{_PREFIX}[0-9a-f]{{{_PSEUDONYM_CHARS}}}").fullmatch
-_NOBODY = frozenset({"", "unknown"})  # what agents say who know no user
+_UNKNOWN_USERS = frozenset({"", "unknown"})  # what agents say who know no user
 
 
 def user_of(event: Event, level: Level, key: bytes | None, configured_id: str | None) -> User | None:
@@ -26,11 +26,11 @@ def user_of(event: Event, level: Level, key: bytes | None, configured_id: str | 
         return User(id=configured_id)
     if key is None:
         return None
-    told_id = _told_id(event)
-    if told_id is None:
+    native_id = _native_user_id(event)
+    if native_id is None:
         return _pseudonym(key, f"account {os.getuid()}")
     user = event.user if level == "full" else public_user(event.user, None)
-    return user or _pseudonym(key, told_id)
+    return user or _pseudonym(key, native_id)
 
 
 def public_user(user: User | None, configured_id: str | None) -> User | None:
@@ -40,13 +40,13 @@ def public_user(user: User | None, configured_id: str | None) -> User | None:
     return user if user.id == configured_id or _is_pseudonym(user.id) else None
 
 
-def _told_id(event: Event) -> str | None:
+def _native_user_id(event: Event) -> str | None:
     """Who it is, in the words of the agent or of the document that an event was read from; None if nobody says so."""
     if event.user is not None:
         return event.user.id or event.user.name
     user_key = agents.load(event.agent).user_key if event.agent in agents.AGENTS else None
-    told_id = event.native.get(user_key) if user_key is not None and type(event.native) is dict else None
-    return told_id if type(told_id) is str and told_id not in _NOBODY else None
+    native_id = event.native.get(user_key) if user_key is not None and type(event.native) is dict else None
+    return native_id if type(native_id) is str and native_id not in _UNKNOWN_USERS else None
 
 
 @lru_cache(maxsize=64)

@@ -54,7 +54,7 @@ def post(poster, documents, content_type="application/json", **headers):
     return status, [json.loads(line) for line in lines] if content_type in {LINES, STREAM} and status == 200 else json.loads(answer)
 
 
-def asked(poster, key="id"):
+def shown_events(poster, key="id"):
     """What hooks were shown, by a member of it."""
     return Counter(json.loads(line)[key] for line in poster.home.lines("asked") if line)
 
@@ -176,7 +176,7 @@ def test_a_large_event_is_answered_as_any_other(poster):
     assert [answer, None, answer, None] == [one.get("answer") for one in results]
     assert ["conflict", "recorded", "duplicate", "duplicate"] == [one["state"] for one in results]
     assert [*names, *names] == [one["event"] for one in results]
-    assert 1 == asked(poster)[names[0]]
+    assert 1 == shown_events(poster)[names[0]]
 
 
 def test_a_large_event_is_not_read_where_others_wait(monkeypatch, tmp_path):
@@ -327,7 +327,7 @@ def test_each_way_in_knows_what_came_through_the_others(poster):
         "cold": lambda document: home.call("agent-hooks", given=raw(document), env=home.cold_env),
         "port": lambda document: (200 == post(poster, document)[0]) and SILENT,
     }
-    before = asked(poster)
+    before = shown_events(poster)
     for first in ("cold", "port"):
         document = fresh(ACTION)
         answers = {name: ways[name](document) for name in (first, *ways)}
@@ -336,8 +336,8 @@ def test_each_way_in_knows_what_came_through_the_others(poster):
         other = document | {"session_id": "other"}
         for way in ways.values():
             way(other)
-        assert 2 == sum((asked(poster) - before).values()), first
-        before = asked(poster)
+        assert 2 == sum((shown_events(poster) - before).values()), first
+        before = shown_events(poster)
 
 
 def test_it_is_known_after_the_daemon_was_killed(poster):
@@ -345,7 +345,7 @@ def test_it_is_known_after_the_daemon_was_killed(poster):
     Whether its record was in the database by then or not.
     """
     home = poster.home
-    document, before = fresh(ACTION), sum(asked(poster).values())
+    document, before = fresh(ACTION), sum(shown_events(poster).values())
     post(poster, document)
     assert home.kill()
     assert eventually(lambda: not home.daemons(), _LONG)
@@ -356,7 +356,7 @@ def test_it_is_known_after_the_daemon_was_killed(poster):
 
     assert b'"deny"' in cold[1]
     assert (200, json.loads(cold[1])) == post(poster, document)
-    assert 1 == sum(asked(poster).values()) - before
+    assert 1 == sum(shown_events(poster).values()) - before
 
 
 @pytest.mark.covers("OH-3")
@@ -365,7 +365,7 @@ def test_streams_of_others_are_recorded_once(poster, show):
     Sent live twice, through the port and through the client: right types, and hooks asked once each.
     """
     open_hook, agent_hooks = list(openhook_stream(COUNT)), list(agent_hooks_stream(COUNT))
-    before, first = set(rows(poster)), asked(poster)
+    before, first = set(rows(poster)), shown_events(poster)
     body = b"\n".join(raw(document) for document, _ in open_hook + agent_hooks)
     started = time.monotonic()
     status, results = post(poster, body, LINES)
@@ -386,8 +386,8 @@ def test_streams_of_others_are_recorded_once(poster, show):
     assert dict(zip([one["event"] for one in results], [kind for _, kind in open_hook + agent_hooks], strict=True)) == found
     kinds = {"before_tool_execute", "session_end"}
     expected = {one["event"] for one, (_, kind) in zip(results, open_hook + agent_hooks, strict=True) if kind in kinds}
-    assert eventually(lambda: expected == names & (asked(poster) - first).keys(), _LONG)
-    assert dict.fromkeys(expected, 1) == {name: count for name, count in (asked(poster) - first).items() if name in names}
+    assert eventually(lambda: expected == names & (shown_events(poster) - first).keys(), _LONG)
+    assert dict.fromkeys(expected, 1) == {name: count for name, count in (shown_events(poster) - first).items() if name in names}
     show(f"{2 * COUNT} events, {len(expected)} of them with a hook, in {spent:.2f} s")
 
 

@@ -97,11 +97,11 @@ def _write_turns(session: tuple[Iterator[Stored], frozenset[str], PriceLookup], 
     unwritten_types = Counter[str]()
     level: Level = options.privacy or "minimal"
     configured_id = settings.load().user
-    redacted_records = (
+    output_records = (
         redact(record, level, native=False, user=public_user(record.event.user, configured_id)) for record in records
     )
     for document in write_turns(
-        redacted_records, sources, find_price, options.format, unwritten_types, signs=options.sign
+        output_records, sources, find_price, options.format, unwritten_types, signs=options.sign
     ):
         print_json(document)
     warn_of_unwritten(unwritten_types, formats.load(options.format).title)
