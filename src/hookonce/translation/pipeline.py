@@ -70,7 +70,9 @@ class Translation:
         self._context = StreamContext()
         self._parents: dict[str, Record] = {}
         self._write = plan.target.variants[plan.variant] if plan.variant else plan.target.write
-        self._keeps_native = plan.target.name == "canonical"
+        self._keeps_native = plan.level == "full" or plan.target.name == "canonical"
+        # The canon and agents' payloads stay on this machine at full: they are what an agent has said, to the letter.
+        self._is_verbatim = plan.level == "full" and plan.target.name not in formats.FORMATS.keys() - {"canonical"}
         self.withheld_count = 0
         if plan.user is not None and "user" in plan.target.lacks:
             self.notes[f"{plan.target.title} has no place for a user"] += 1
@@ -149,7 +151,7 @@ class Translation:
         user = None if plan.user is None else User(id=plan.user)
         if plan.keeps_users:
             user = public_user(record.event.user, settings.load().user)
-        if plan.level != "full":
+        if not self._is_verbatim:
             output_record = redact(record, plan.level, native=self._keeps_native, user=user)
         elif user is not None:
             output_record = replace(record, event=replace(record.event, user=user))

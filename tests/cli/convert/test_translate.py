@@ -285,3 +285,16 @@ def test_a_payload_in_another_agents_words(target):
         event["tool"]["name"],
         event["tool"]["input"]["command"],
     )
+
+
+@pytest.mark.parametrize("name", [*formats.FORMATS, "codex"])
+def test_a_secret_leaves_at_full_only_in_what_stays_here(name):
+    """
+    The canon and payloads of agents are verbatim; open formats are for others.
+    """
+    secret = "ghp_" + "Ab1" * 12
+    given = PAYLOAD | {"tool_input": {"command": f"curl -H {secret}", "file_path": "/x", "content": "y"}}
+    ran = run("translate", "--to", name, "--privacy", "full", given=lines(given))
+
+    assert (0, name in {"canonical", "codex"}) == (ran.code, secret in ran.out)
+    assert name == "agent-trace" or "curl -H" in ran.out
