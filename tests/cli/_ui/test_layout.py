@@ -63,6 +63,7 @@ def test_a_table_that_cannot_be_narrower_is_as_narrow_as_it_can_be():
         (20, "/home/…/src/main.py"),
         (15, "/home/…/main.py"),
         (10, "…/main.py"),
+        (8, "…main.py"),
         (6, "mai…py"),
         (1, "…"),
     ],

@@ -200,7 +200,8 @@ def shorten_path(text: str, width: int) -> str:
         short_path = "/".join([first, ELLIPSIS, *folders[len(folders) - count :], name])
         if text_width(short_path) <= width:
             return short_path
-    if text_width(short_path := f"{ELLIPSIS}/{name}") <= width:
-        return short_path
+    for short_path in (f"{ELLIPSIS}/{name}", f"{ELLIPSIS}{name}"):
+        if text_width(short_path) <= width:
+            return short_path
     tail = max((width - 1) // 2, 0)
     return _cut(name, width - 1 - tail) + ELLIPSIS + _cut(name[::-1], tail)[::-1]
