@@ -30,7 +30,7 @@ _READS = "reads"
 _SHOWS = "shows what would be done"
 _EVENT_WORDS = (
     "sql export import --json --csv --format --privacy --sign --timeout --out --from --follow "
-    "--agent --session --type --tool --decision --project --path --text --since --until --last"
+    "--agent --session --type --tool --decision --project --path --text --since --until --last --utc --all"
 )
 _MODULE_WORDS = (
     "check --descriptor --transport --case --timeout --op --args --transcripts --json "
@@ -41,21 +41,24 @@ _OWN_HOME = "works in homes that it makes for itself"
 # Of each command the words that need nobody, and why.
 WEAKENS_NOTHING = {
     "init": ("--scope --dry-run --json", "writes files only where there are none"),
-    "install": ("--json --scope --dry-run --trust --no-http --events", "adds our own entries, or puts them back"),
-    "up": ("--demo --or-demo --for", "starts what answers agents"),
-    "status": ("--json", _READS),
+    "install": (
+        "--json --scope --dry-run --trust --no-http --events --diff",
+        "adds our own entries, or puts them back",
+    ),
+    "up": ("--demo --or-demo --for --utc", "starts what answers agents"),
+    "status": ("--json --utc", _READS),
     "doctor": ("--json --repair --dry-run", "puts our own entries back, and turns hooks on that a setting turns off"),
     "adopt": ("--dry-run", _SHOWS),
     "trust": ("--list", _READS),
     "try": ("--agent --event --tool --input --dialect --json", "runs no hook that nobody has trusted"),
     "events": (_EVENT_WORDS, "reads, or adds to the record"),
-    "sessions": ("--agent --project --since --until --last --json", _READS),
-    "show": ("--agent --turns --format --privacy --sign --json", _READS),
+    "sessions": ("--agent --project --since --until --last --utc --json", _READS),
+    "show": ("--agent --turns --format --privacy --sign --utc --all --json", _READS),
     "stats": ("--agent --since --until --rebuild --json", "reads, or counts again"),
     "cost": ("--by --agent --since --until --json", _READS),
     "audit": ("verify checkpoint keys --json", "reads, or signs what is there"),
     "keys": ("list show --json", "reads, or begins this machine's own key"),
-    "why": ("--list --failures --json", "reads; the code for allow is for terminals alone"),
+    "why": ("--list --failures --utc --json", "reads; the code for allow is for terminals alone"),
     "resume": ("", "asks hooks again"),
     "logs": ("-n", _READS),
     "daemon": ("start status --json", "starts what answers agents"),
@@ -80,7 +83,7 @@ WEAKENS_NOTHING = {
     "lab": ("fetch --version --dry-run --json", "fills a cache that no hook runs from"),
     "prove": ("--pinned --version --tries --only --out --dry-run --json", _OWN_HOME),
     "bench": ("--quick --rounds --json", _OWN_HOME),
-    "completion": ("bash zsh fish", "prints a script"),
+    "completion": ("bash zsh fish sessions", "prints a script, or ids of sessions"),
 }
 
 
