@@ -101,7 +101,7 @@ def test_a_script_that_rewrites_is_guarded(name, words, tmp_path):
         (gap.capability, gap.strategy) for gap in made.gaps if gap.strategy == "block"
     ]
     assert ["input_rewrite"] == [gap.capability for gap in wrapped.gaps if gap.strategy == "block"]
-    assert (["./rw"], True) == (commands(agent, wrapped), ADAPT.client in json.dumps(wrapped.document))
+    assert (["./rw"], True) == (commands(agent, wrapped), "hookonce-on" in json.dumps(wrapped.document))
 
 
 @pytest.mark.covers("HIF-72")

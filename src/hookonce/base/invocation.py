@@ -1,7 +1,8 @@
 """Command line of the client in an agent's configuration, formatted and parsed: `hookonce-on AGENT [EVENT] …`.
 
 With `--via` it is our own entry, with `--run` the wrapper of somebody's script, which speaks `--dialect`. Where
-an agent posts its events instead, the entry is a URL that says the same.
+an agent posts its events instead, the entry is a URL that says the same. In a project's files a launcher stands before
+it, which finds the client of whoever works there (ADR 0051).
 """
 
 import re
@@ -11,6 +12,21 @@ from typing import Any, NamedTuple
 CLIENT_NAME = "hookonce-on"
 CANONICAL_DIALECT = "canonical"  # the dialect of a hook that names none
 _OPTIONS = {"--via": "via", "--dialect": "dialect", "--run": "run", "--scope": "scope", "--timeout": "timeout"}
+PORTABLE_CLIENT = f"~/{CLIENT_NAME}"  # the client of a launcher: that of whoever runs it
+# $1 to $3 are the exit code, stdout and stderr where there is no client. The account's home comes from the password
+# database; HOME counts only where that has no client, and never in a repository. No word is looked up in PATH.
+_LAUNCHER = (
+    "unset -f [ cd printf 2>/dev/null; home= code=$1 out=$2 err=$3 bin=/.local/share/hookonce/bin; shift 3; "
+    'user=$(/usr/bin/id -un 2>/dev/null); case $user in ""|-*|*[!A-Za-z0-9._-]*) ;; *) eval "home=~$user" ;; esac; '
+    'case $home in /*) [ -x "$home$bin/hookonce-on" ] && exec "$home$bin/hookonce-on" "$@" ;; esac; '
+    'case $HOME in /*) home=$(CDPATH= cd -P "$HOME$bin" 2>/dev/null && printf %s "$PWD") ;; *) home= ;; esac; '
+    'dir=$home; while [ "$dir" ]; do for mark in .git .hg .jj .svn; do [ -e "$dir/$mark" ] && home=; done; '
+    'dir=${dir%/*}; done; [ "$home" ] && [ -O "$home/hookonce-on" ] && [ -x "$home/hookonce-on" ] && '
+    'exec "$home/hookonce-on" "$@"; { /bin/cat <&4 >/dev/null 2>&1 & } 4<&0; '
+    '[ "$out" ] && printf "%s\\n" "$out"; [ "$err" ] && printf "%s\\n" "$err" >&2; exit "$code"'
+)
+_LAUNCHER_WORDS = ["/bin/sh", "-c", _LAUNCHER, CLIENT_NAME]
+_FALLBACK_WORDS = 3
 _ADDRESS = re.compile(r"(http://127\.0\.0\.1:[0-9]{1,5})/on/([a-z0-9-]+)/([A-Za-z]{1,64})\?via=([a-z0-9-]+/[a-z]+)")
 
 
@@ -39,6 +55,12 @@ def format_command(call: Invocation) -> str:
     return shlex.join(words)
 
 
+def format_launcher(call: Invocation, code: int, stdout: str, stderr: str) -> str:
+    """The command for a project's files, which any user can run: the client's words, and the reply without one."""
+    _, *words = shlex.split(format_command(call))
+    return shlex.join([*_LAUNCHER_WORDS, str(code), stdout, stderr, *words])
+
+
 def is_address(client: str) -> bool:
     """Whether an agent does not run our client, but asks who lives at this address."""
     return client.startswith("http://")
@@ -50,6 +72,8 @@ def parse_command(command: str) -> Invocation | None:
         match = _ADDRESS.fullmatch(command)
         return match and Invocation(match[1], match[2], match[3], via=match[4])
     words = split_client_words(command)
+    if words[: len(_LAUNCHER_WORDS)] == _LAUNCHER_WORDS:
+        words = [PORTABLE_CLIENT, *words[len(_LAUNCHER_WORDS) + _FALLBACK_WORDS :]]
     return parse_words(words) if words and words[0].endswith(f"/{CLIENT_NAME}") else None
 
 
@@ -99,4 +123,4 @@ def is_own_entry(target: str | None, client: str, agent: str | None = None) -> b
 def unwrap_command(command: str, client: str) -> str | None:
     """The script inside a wrapper of ours; None if the command is none."""
     call = parse_command(command)
-    return call.run if call is not None and call.client == client else None
+    return call.run if call is not None and call.client in {client, PORTABLE_CLIENT} else None

@@ -31,6 +31,7 @@ class ForeignHook(Struct, frozen=True, kw_only=True):
     what: str
     path: str
     scope: str
+    has_wrapper: bool = False  # whether it runs through us, because `convert` has wrapped it
 
 
 class ScopeStatus(Struct, frozen=True):
@@ -161,7 +162,13 @@ def read_agent_hooks(agent: Agent, roots: ConfigRoots) -> AgentHooks:
 def foreign_hooks(agent: Agent, roots: ConfigRoots, client: str) -> list[ForeignHook]:
     """The hooks that are not ours."""
     return [
-        ForeignHook(event=hook.event, what=describe_handler(hook.handler), path=str(path), scope=scope)
+        ForeignHook(
+            event=hook.event,
+            what=describe_handler(hook.handler),
+            path=str(path),
+            scope=scope,
+            has_wrapper=hook.dialect is not None,
+        )
         for scope, path, hook in read_agent_hooks(agent, roots).hooks
         if not is_own_entry(hook.handler.target, client) and not is_stale_entry(hook.handler.target, client, agent)
     ]

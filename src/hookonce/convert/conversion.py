@@ -16,6 +16,7 @@ from hookonce.agents import (
     config_of,
     load,
     placement_of,
+    point_of,
     subject_gaps,
 )
 from hookonce.base import invocation
@@ -23,6 +24,7 @@ from hookonce.base.invocation import CANONICAL_DIALECT, Invocation
 from hookonce.convert import losses
 from hookonce.convert.rewrites import declare_rewrites, rewrite_events, word_guards
 from hookonce.convert.spec_version import to_spec
+from hookonce.dispatch.fail_mode import build_reply
 from hookonce.errors import HookonceError, PayloadError
 from hookonce.manifest.degrade import DegradedManifest, degrade, without_degradation
 from hookonce.manifest.http_script import to_http_handler
@@ -30,6 +32,7 @@ from hookonce.manifest.load import MANIFEST_SPEC, build_manifest, dump_manifest,
 from hookonce.manifest.match import MatchSubject, matches
 from hookonce.manifest.sidecar import build_sidecar, restore_manifest
 from hookonce.model import Agent, Gap, Hook, Json, Manifest, Object
+from hookonce.vocabulary.names import hook_label
 
 
 def verify_round_trip(target: Agent, document: Object, hooks: list[tuple[int, Hook]], gaps: list[Gap]) -> list[Hook]:
@@ -247,7 +250,13 @@ def _word_command(target: Agent, adapt: WrapperOptions | None, hook: Hook, nativ
         return command
     dialect = hook.dialect or CANONICAL_DIALECT
     call = Invocation(adapt.client, target.name, native, None, dialect, command, adapt.scope, hook.handler.timeout)
-    return invocation.format_command(call)
+    if adapt.scope == "user":
+        return invocation.format_command(call)
+    # Without a client nobody counts how often an agent was kept from stopping: there the hook does not refuse.
+    is_closed = hook.must_answer and "prevent" in point_of(target, native).capabilities
+    reason = f"{hook_label(hook)} has to be asked, and hookonce is not installed here"
+    reply = build_reply(target, native, reason if is_closed else None)
+    return invocation.format_launcher(call, reply.code, reply.stdout, reply.stderr)
 
 
 def _needs_wrapper(target: Agent, hook: Hook) -> bool:

@@ -144,9 +144,9 @@ def test_a_bare_script_of_somebody_else_cannot_refuse():
     assert ("blocking", "observes") == (gap.capability, gap.effect)
 
     manifest = {"spec": "hooks/1.0", "hooks": [{"event": "before_tool_execute", "blocking": True, "handler": {"type": "command", "command": "./x.sh"}}]}
-    made = convert(manifest, None, ANTIGRAVITY, adapt=WrapperOptions(client=CLIENT))
+    made = convert(manifest, None, ANTIGRAVITY, adapt=WrapperOptions(CLIENT, "user"))
     assert [] == made.gaps
-    command = format_command(Invocation(CLIENT, "antigravity", "PreToolUse", None, "canonical", "./x.sh", "project"))
+    command = format_command(Invocation(CLIENT, "antigravity", "PreToolUse", None, "canonical", "./x.sh", "user"))
     assert {"hookonce": {"PreToolUse": [{"hooks": [{"command": command}]}]}} == made.document
 
 

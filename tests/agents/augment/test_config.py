@@ -285,10 +285,10 @@ def test_a_foreign_script_is_wrapped_and_read_as_what_it_is():
     """
     source = agents.load("claude-code")
     document = {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "A=1 ./x.sh *"}]}]}}
-    made = convert(document, source, AUGMENT, adapt=WrapperOptions(client=CLIENT)).document
+    made = convert(document, source, AUGMENT, adapt=WrapperOptions(CLIENT, "user")).document
 
     command = made["hooks"]["PreToolUse"][0]["hooks"][0]["command"]
-    assert format_command(Invocation(CLIENT, "augment", "PreToolUse", None, "claude-code", "A=1 ./x.sh *", "project")) == command
+    assert format_command(Invocation(CLIENT, "augment", "PreToolUse", None, "claude-code", "A=1 ./x.sh *", "user")) == command
     assert parse_command(command) is not None
     (found,), _ = AUGMENT.config.parse(AUGMENT, made)
     assert ("A=1 ./x.sh *", "claude-code", "shell") == (found.handler.command, found.dialect, found.matcher)

@@ -116,7 +116,7 @@ def test_a_wrapped_program_loses_its_arguments_to_the_wrapper():
     """
     hook = {"event": "session_start", "dialect": "codex", "handler": {"type": "command", "command": "a b"}, "provider_data": {"claude-code": {"args": ["b"]}}}
 
-    made = convert({"spec": "hooks/1.0", "hooks": [hook]}, None, CLAUDE, adapt=WrapperOptions("/opt/hookonce-on")).document
+    made = convert({"spec": "hooks/1.0", "hooks": [hook]}, None, CLAUDE, adapt=WrapperOptions("/opt/hookonce-on", "user")).document
 
     (entry,) = made["hooks"]["SessionStart"][0]["hooks"]
     assert "args" not in entry

@@ -243,10 +243,10 @@ def test_each_event_has_its_script():
         "hooks": [{"event": event, "handler": {"type": "command", "command": "./a.sh"}} for event in ("session_start", "before_tool_execute", "agent_stop", "after_model")],
     }
 
-    made = convert(manifest, None, CLINE, adapt=WrapperOptions("/opt/hookonce-on"))
+    made = convert(manifest, None, CLINE, adapt=WrapperOptions("/opt/hookonce-on", "user"))
 
     assert ["TaskStart", "PreToolUse", "TaskComplete"] == list(made.document["files"])
-    assert "/opt/hookonce-on cline TaskStart --dialect canonical --run ./a.sh --scope project" in made.document["files"]["TaskStart"]
+    assert "/opt/hookonce-on cline TaskStart --dialect canonical --run ./a.sh --scope user" in made.document["files"]["TaskStart"]
     assert {"$.hooks[3]"} == {gap.where for gap in made.gaps if gap.effect == "lost" and gap.where.endswith("]")}
 
 

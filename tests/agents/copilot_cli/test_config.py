@@ -193,9 +193,9 @@ def test_a_wrapper_is_taken_off_every_command():
     A hook for another agent is wrapped for every system, and read as what it wraps.
     """
     given_hook = hook(handler={"type": "command", "command": "./x.sh a", "platform": {"windows": "x.ps1"}, "timeout": 5}, dialect="claude-code")
-    _, entry, _ = convert_hook(given_hook, adapt=WrapperOptions("/opt/bin/hookonce-on"))
+    _, entry, _ = convert_hook(given_hook, adapt=WrapperOptions("/opt/bin/hookonce-on", "user"))
 
-    assert "/opt/bin/hookonce-on copilot-cli preToolUse --dialect claude-code --run './x.sh a' --scope project --timeout 5" == entry["command"]
+    assert "/opt/bin/hookonce-on copilot-cli preToolUse --dialect claude-code --run './x.sh a' --scope user --timeout 5" == entry["command"]
     assert "--run x.ps1" in entry["powershell"]
     (found,), _ = COPILOT.config.parse(COPILOT, {"hooks": {"preToolUse": [entry]}})
     assert ("./x.sh a", {"windows": "x.ps1"}, 5, "claude-code") == (found.handler.command, found.handler.platform, found.handler.timeout, found.dialect)

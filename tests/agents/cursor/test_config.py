@@ -353,10 +353,10 @@ def test_a_foreign_script_is_wrapped_and_read_as_what_it_is():
     """
     source = agents.load("claude-code")
     document = {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "./x.sh", "timeout": 5}]}]}}
-    made = convert(document, source, CURSOR, adapt=WrapperOptions(client=CLIENT)).document
+    made = convert(document, source, CURSOR, adapt=WrapperOptions(CLIENT, "user")).document
 
     (entry,) = made["hooks"]["preToolUse"]
-    assert format_command(Invocation(CLIENT, "cursor", "preToolUse", None, "claude-code", "./x.sh", "project", 5)) == entry["command"]
+    assert format_command(Invocation(CLIENT, "cursor", "preToolUse", None, "claude-code", "./x.sh", "user", 5)) == entry["command"]
     (found,), _ = CURSOR.config.parse(CURSOR, made)
     assert ("./x.sh", "claude-code", 5, "shell") == (found.handler.command, found.dialect, found.handler.timeout, found.matcher)
 

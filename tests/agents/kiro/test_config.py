@@ -295,7 +295,7 @@ def test_wrapped_scripts_are_read_as_what_they_wrap():
     """
     source = {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "./x.sh", "timeout": 5}]}]}}
 
-    made = convert(source, CLAUDE, KIRO, adapt=WrapperOptions("/opt/hookonce-on")).document
+    made = convert(source, CLAUDE, KIRO, adapt=WrapperOptions("/opt/hookonce-on", "user")).document
 
     assert made["hooks"][0]["action"]["command"].startswith("/opt/hookonce-on kiro PreToolUse --dialect claude-code --run ./x.sh")
     assert [("./x.sh", 5, "claude-code")] == [(hook.handler.command, hook.handler.timeout, hook.dialect) for hook in read(made)]

@@ -328,7 +328,7 @@ def test_a_wrapped_command_is_read_as_what_it_wraps():
     """
     claude = {"hooks": {"PreToolUse": [{"matcher": "Bash|mcp__gh__.*", "hooks": [{"type": "command", "command": "./it's.sh", "timeout": 7}]}]}}
 
-    made = convert(claude, agents.load("claude-code"), OPENCODE, adapt=WrapperOptions("/opt/hookonce-on")).document["files"]["hookonce.js"]
+    made = convert(claude, agents.load("claude-code"), OPENCODE, adapt=WrapperOptions("/opt/hookonce-on", "user")).document["files"]["hookonce.js"]
 
     ((found,), gaps) = parse_plugin(made)
     assert "/opt/hookonce-on opencode tool.execute.before --dialect claude-code --run" in made

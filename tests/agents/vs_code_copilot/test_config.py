@@ -103,11 +103,11 @@ def test_what_a_claude_hook_loses_here():
     entry = {"type": "command", "command": "./x.sh"}
     document = {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [entry]}], "SessionEnd": [{"hooks": [entry]}]}}
 
-    done = convert(document, CLAUDE, CODE, adapt=WrapperOptions("/opt/bin/hookonce-on"))
+    done = convert(document, CLAUDE, CODE, adapt=WrapperOptions("/opt/bin/hookonce-on", "user"))
 
     assert [("matcher", "prevents"), ("event", "lost")] == [(gap.capability, gap.effect) for gap in done.gaps]
     ((made_entry,),) = done.document["hooks"].values()
-    assert "/opt/bin/hookonce-on vs-code-copilot PreToolUse --dialect claude-code --run ./x.sh --scope project" == made_entry["command"]
+    assert "/opt/bin/hookonce-on vs-code-copilot PreToolUse --dialect claude-code --run ./x.sh --scope user" == made_entry["command"]
 
 
 def test_a_kind_of_handler_that_the_editor_lacks_stays_in_its_file():

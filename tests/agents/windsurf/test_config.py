@@ -154,7 +154,7 @@ def test_wrapped_scripts_are_read_as_what_they_wrap():
     """
     A foreign script stands in our wrapper under each event, and comes back as one hook.
     """
-    made = convert(manifest((["shell", "file_read"], "./x.sh")), None, WINDSURF, adapt=WrapperOptions("/opt/hookonce-on")).document
+    made = convert(manifest((["shell", "file_read"], "./x.sh")), None, WINDSURF, adapt=WrapperOptions("/opt/hookonce-on", "user")).document
 
     assert {"pre_run_command", "pre_read_code"} == made["hooks"].keys()
     assert [("./x.sh", ["file_read", "shell"])] == [(hook.handler.command, hook.matcher) for hook in read(made)]

@@ -117,3 +117,22 @@ def test_a_closed_hook_that_is_opened_is_a_loss_under_strict(tmp_path):
 
     assert 3 == ran.code
     assert "WARNING: observes: before_tool_execute /nonexistent/guard.sh: our wrapper" in ran.err
+
+
+def test_wrapped_hooks_of_a_project_are_known(tmp_path):
+    """
+    No home stands in the file; `status` counts such hooks, and `uninstall --all` would leave the bare command.
+    """
+    home, project = tmp_path / "home", tmp_path / "project"
+    home.mkdir()
+    project.mkdir()
+    run("convert", "--from", "claude-code", "--to", "codex", "--output", ".codex", given=SETTINGS, HOME=str(home), cwd=project)
+    text = (project / ".codex" / "hooks.json").read_text()
+
+    assert "--run ./guard.sh" in text
+    assert str(tmp_path) not in text
+    (found,) = json.loads(run("status", "codex", "--json", HOME=str(home), cwd=project).out)["agents"][0]["foreign"]
+    assert ("./guard.sh", "project", True) == (found["what"], found["scope"], found["has_wrapper"])
+    assert "1 hook of" in run("status", "codex", HOME=str(home), cwd=project).out
+    shown = run("uninstall", "codex", "--all", "--scope", "project", "--dry-run", "--json", HOME=str(home), cwd=project).out
+    assert ["codex"] == [change["agent"] for change in json.loads(shown)["changes"]]

@@ -3,6 +3,7 @@
 import os
 import sqlite3
 from argparse import ArgumentParser, Namespace
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -164,6 +165,9 @@ def _print_details(status: InstallStatus, hindrances: list[BlockedScope], silenc
             )
         if scope.problem:
             print_words(f"{status.agent}, {scope.scope}: {scope.problem}")
+    for path, count in Counter(hook.path for hook in status.foreign if hook.has_wrapper).items():
+        hooks = pluralize(count, "hook")
+        print_words(f"{status.agent}: {hooks} of {path} run through our wrapper; hookonce uninstall --all takes it off")
     for loan in status.borrowed:
         print_words(f"{status.agent} also fires {loan.hooks} hooks of {loan.agent}, from {loan.path}")
     for why in dict.fromkeys(why for part in hindrances for why in part.why):

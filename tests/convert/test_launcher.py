@@ -1,0 +1,95 @@
+"""The launcher of wrapped hooks in a project's files: it runs on the machine of whoever works there."""
+
+import json
+import subprocess
+
+import pytest
+
+from hookonce import agents
+from hookonce.agents import config_event_of, point_of
+from hookonce.base.invocation import parse_command, unwrap_command
+from hookonce.convert.conversion import WrapperOptions, convert
+from hookonce.dispatch.fail_mode import build_reply, encode_reply, open_reply
+from hookonce.model import Reply
+
+ADAPT = WrapperOptions("/home/author/.local/share/hookonce/bin/hookonce-on")
+CLIENT = ".local/share/hookonce/bin/hookonce-on"
+EVENTS = ("before_tool_execute", "after_tool_execute", "before_prompt", "session_start", "agent_stop")
+ABLE = [(name, event) for name in agents.AGENTS for event in EVENTS if config_event_of(agents.load(name), event)]
+
+
+def command_for(agent, event="before_tool_execute", **fields):
+    """The command that a project's file of an agent has for a hook, as it stands there; None if it has none."""
+    handler = {"type": "command", "command": "./guard.sh 'a b'", "timeout": 5}
+    hook = {"event": event, "blocking": True, "handler": handler} | fields
+    document = convert({"spec": "hooks/1.0", "hooks": [hook]}, None, agent, adapt=ADAPT).document
+    return next((text for text in texts(document) if parse_command(text) is not None), None)
+
+
+def texts(node):
+    """Every text in a document, also in the table of a generated file."""
+    if isinstance(node, str):
+        start = max(node.find("# table: "), node.find("const TABLE = "))
+        yield node
+        if start >= 0:
+            yield from texts(json.JSONDecoder().raw_decode(node, node.index("{", start))[0])
+    elif isinstance(node, dict | list):
+        for inner in node.values() if isinstance(node, dict) else node:
+            yield from texts(inner)
+
+
+def run(command, home, *, account="", **env):
+    """How a command ends for a user of that home, whose account has another one or none."""
+    command = command.replace('eval "home=~$user"', f"home={account}")
+    assert "~$user" not in command
+    done = subprocess.run(["/bin/sh", "-c", command], input=b"{}" * 50_000, capture_output=True, check=False, cwd=home, env={"HOME": str(home), **env}, timeout=20)
+    return done.returncode, done.stdout, done.stderr
+
+
+def put_client(home):
+    """A client that tells that it was asked, and for what."""
+    client = home / CLIENT
+    client.parent.mkdir(parents=True)
+    client.write_text(f'#!/bin/sh\nprintf "%s\\n" {home.name} "$@"\n')
+    client.chmod(0o755)
+    return home
+
+
+@pytest.mark.parametrize(("name", "event"), ABLE)
+@pytest.mark.parametrize("mode", ["open", "closed"])
+def test_a_colleague_has_the_hook_or_the_fail_mode(tmp_path, name, event, mode):
+    """
+    With a client in the colleague's own home it is asked; without one the agent reads the fail mode as it honours it.
+    """
+    agent = agents.load(name)
+    command = command_for(agent, event, on_failure=mode)
+    if command is None:
+        pytest.skip("a hook that this agent never calls")
+    assert "/home/" not in command
+    assert ("./guard.sh 'a b'", "./guard.sh 'a b'") == (unwrap_command(command, "/mine"), parse_command(command).run)
+    native = parse_command(command).event
+
+    code, out, err = run(command, tmp_path)
+    is_closed = mode == "closed" and "prevent" in point_of(agent, native).capabilities
+    label = f"{event} ./guard.sh 'a b'"
+    reply = build_reply(agent, native, f"{label} has to be asked, and hookonce is not installed here" if is_closed else None)
+    assert (reply.code, encode_reply(reply)) == (code, out)
+    assert reply.stderr.strip() == err.decode().strip()
+    assert is_closed == (reply != open_reply(agent))
+    if event == "before_tool_execute" and is_closed and agent.read_reply is not None:
+        assert "deny" == agent.read_reply(native, Reply(code=code, stdout=out.decode(), stderr=err.decode())).outcome
+
+    asked = run(command, put_client(tmp_path / "colleague"))
+    words = ["colleague", name, native, "--dialect", "canonical", "--run", "./guard.sh 'a b'", "--scope", "project", "--timeout", "5"]
+    assert (0, words, b"") == (asked[0], asked[1].decode().splitlines(), asked[2])
+
+
+def test_the_users_own_files_name_their_client():
+    """
+    In a user's file the path of the client stands as it does for our own entries.
+    """
+    hook = {"event": "before_tool_execute", "blocking": True, "handler": {"type": "command", "command": "./x.sh"}}
+    adapt = WrapperOptions(ADAPT.client, "user")
+    made = convert({"spec": "hooks/1.0", "hooks": [hook]}, None, agents.load("codex"), adapt=adapt).document
+
+    assert made["hooks"]["PreToolUse"][0]["hooks"][0]["command"].startswith(f"{ADAPT.client} codex PreToolUse ")
