@@ -17,6 +17,7 @@ import pytest
 from rich.console import Console
 
 from hookonce.__main__ import main
+from hookonce.base.runtime_dir import candidate_dirs
 from hookonce.cli.daemon import live_view
 from hookonce.store import status
 from hookonce.store.entry import build_entry
@@ -93,7 +94,8 @@ def home():
     yield folder
     patch.undo()
     time.tzset()
-    shutil.rmtree(folder)
+    for found in (folder, *candidate_dirs(folder, folder / ".local/share/hookonce")):
+        shutil.rmtree(found, ignore_errors=True)
 
 
 @pytest.fixture(autouse=True)
