@@ -183,6 +183,7 @@ def test_a_long_list_is_short():
     assert text.startswith("hookonce: 12 of your guards do not run: hook 0 (cannot run: /0 is not executable), hook 1 (")
     assert text.endswith("hook 4 (cannot run: /4 is not executable), and 7 more. Next: hookonce doctor")
     assert "theirs 0\\x1b[2J, theirs 1" in notice.describe_faults(faults[9:])
+    assert f"run: {'x' * 40}… (" in notice.describe_faults([make_fault("mode", "/x", hook="x" * 1000)])
 
 
 def test_what_is_no_fault_is_not_told():

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _SEARCH_TIMEOUT_S = 3.0  # seconds that a session waits for its notice at most
 _BUDGET_RATIO = 0.25  # and the part of its hooks' time
 _MAX_NAMED_FAULTS = 5  # that a notice names
+_MAX_NAME_CHARS = 40  # of a hook's name, which a stranger may have written
 _MAX_FAULT_CHARS = 400  # of what is said of one of them
 _SAME_SESSION = frozenset({"compact"})  # sources of a start that is none to its user
 
@@ -80,10 +81,10 @@ def _group_hooks(faults: list["HookFault"]) -> dict[str, list[str]]:
     """Names of hooks by what is wrong with them."""
     names_by_sentence: dict[str, list[str]] = {}
     for fault in faults:
-        names_by_sentence.setdefault(fault.sentence, []).append(fault.hook)
+        names_by_sentence.setdefault(fault.sentence, []).append(_shorten(fault.hook, _MAX_NAME_CHARS))
     return names_by_sentence
 
 
-def _shorten(text: str) -> str:
+def _shorten(text: str, max_chars: int = _MAX_FAULT_CHARS) -> str:
     text = escape_unprintable(text)
-    return text if len(text) <= _MAX_FAULT_CHARS else f"{text[:_MAX_FAULT_CHARS]}…"
+    return text if len(text) <= max_chars else f"{text[:max_chars]}…"
