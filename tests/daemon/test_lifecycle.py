@@ -116,6 +116,23 @@ def test_a_build_that_was_replaced_is_not_answered_by_the_old_daemon(own):
     assert build != home.status()["build"]
 
 
+def test_a_package_that_was_upgraded_runs_no_hook_in_the_old_daemon(own):
+    """
+    What it has not imported yet is of another build: the call is answered by the new one, and the old daemon leaves.
+    """
+    home, package = own
+    before = home.warm()
+    package.rename(package.with_name("old"))
+    shutil.copytree(package.with_name("old"), package)
+    (package / "handlers" / "verdict.py").write_text((package / "handlers" / "verdict.py").read_text() + "\n")
+
+    assert is_right(home)
+    after = home.status()
+    assert after is None or before["pid"] != after["pid"] or before["answered"] == after["answered"]
+    assert eventually(lambda: before["pid"] not in home.daemons(), 30)
+    assert remains_one(home)
+
+
 def test_a_client_of_another_build_is_answered_without_the_daemon(own):
     """
     A daemon that is current stays for the others.

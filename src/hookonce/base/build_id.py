@@ -40,13 +40,13 @@ def package_folders() -> list[str]:
     return sorted(folder for folder, _, _ in tree if not folder.endswith("__pycache__"))
 
 
-def folder_mtimes(folders: list[str]) -> list[int]:
-    """When something was last put into these folders, or taken away; cheap enough to be asked again and again."""
-    return [_mtime_ns(folder) for folder in folders]
+def folder_ctimes(folders: list[str]) -> list[int]:
+    """When these folders, or what is in them, were last replaced; cheap enough to be asked again and again."""
+    return [_ctime_ns(folder) for folder in folders]
 
 
-def _mtime_ns(folder: str) -> int:
+def _ctime_ns(folder: str) -> int:
     try:
-        return os.stat(folder).st_mtime_ns  # noqa: PTH116  asked while somebody waits
+        return os.stat(folder).st_ctime_ns  # noqa: PTH116  asked while somebody waits
     except OSError:
         return 0

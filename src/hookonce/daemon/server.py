@@ -77,7 +77,7 @@ class Daemon:
             build_id.running_build_id(),
             build_id.package_folders(),
         )
-        self._build_mtimes = build_id.folder_mtimes(self._build_dirs)
+        self._build_ctimes = build_id.folder_ctimes(self._build_dirs)
         self.call_timer = CallTimer()
         self._deferred_calls = DeferredCalls(self.loop, self.journal, self.dedup_cache, self.call_timer)
         self.worker_pool, self.module_pool = WorkerPool(self.loop), ModulePool(self.loop)
@@ -168,12 +168,22 @@ class Daemon:
             gc.collect(1 if self.answered_count % _FULL_GC_EVERY_CALLS else 2)
 
     def _is_current_build(self, *, force: bool = False) -> bool:
-        if not force and build_id.folder_mtimes(self._build_dirs) == self._build_mtimes:
+        if not force and build_id.folder_ctimes(self._build_dirs) == self._build_ctimes:
             return True
         try:
             return build_id.installed_build_id() == self._build
         except OSError:
             return False
+
+    def _is_replaced(self) -> bool:
+        """Whether the package was replaced, which stops the daemon: what it would import now is of another build."""
+        if build_id.folder_ctimes(self._build_dirs[:1]) == self._build_ctimes[:1]:
+            return False
+        if self._is_current_build(force=True):
+            self._build_ctimes = build_id.folder_ctimes(self._build_dirs)
+            return False
+        self.stop()
+        return True
 
     def _accept(self, sock: socket.socket) -> None:
         client = ClientConnection(self.loop, sock, self._handle_frame)
@@ -280,7 +290,12 @@ class Daemon:
             self.reaper.record_caller(fields[2], fields[9])
         elif client.has_hung_up:
             client.close()  # it had to wait for too long, and has itself answered by now
-        elif not self._has_same_isolation(pid) or not fields[5] or (is_large and _is_live_event(fields)):
+        elif (
+            self._is_replaced()
+            or not self._has_same_isolation(pid)
+            or not fields[5]
+            or (is_large and _is_live_event(fields))
+        ):
             # Nobody can tell where it is; or what has to be looked up in the record is too much to be read here.
             client.send(wire.encode_reply(wire.COLD, 0), last=True)
         else:
