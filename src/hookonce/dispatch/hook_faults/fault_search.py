@@ -8,6 +8,8 @@ from msgspec import Struct
 
 from hookonce.base.event_loop import EventLoop
 from hookonce.dispatch.hook_faults import notice, project_faults
+from hookonce.dispatch.hook_faults.history import load_runs
+from hookonce.dispatch.select import find_candidates
 from hookonce.handlers.operation import FailedStart, OperationHandle, OperationResult, ResultCallback
 from hookonce.handlers.supervise.forked_child import ForkedChild
 from hookonce.model import Agent
@@ -23,11 +25,16 @@ class FaultSearch(Struct, frozen=True, kw_only=True):
     timeout: float
 
     def begin(self, loop: EventLoop, timeout: float, on_result: ResultCallback) -> OperationHandle:
-        """Search; the result has the notice as its stdout."""
+        """Search; the result has the notice as its stdout.
+
+        The record is read here: SQLite must not be used on both sides of a fork.
+        """
+        hooks = [candidate.hook for candidate in find_candidates(self.project) if candidate.hook is not None]
+        newest_runs = load_runs(hooks)
 
         def search() -> bytes:
             try:
-                faults = project_faults.find_faults(self.project, [self.agent], self.environment)
+                faults = project_faults.find_faults(self.project, [self.agent], self.environment, newest_runs)
                 text = notice.describe_faults([*project_faults.machine_faults(), *faults])
             except Exception as problem:  # noqa: BLE001  whatever somebody has written must not hide that
                 log.write(f"nobody was told of broken hooks: {log.format_trace(problem)}")

@@ -29,11 +29,8 @@ _MIN_FAILURES = 3  # in a row, or at least half of those that count
 _TIMEOUT = "timeout"
 
 
-def find_failing_hooks(hooks: list[tuple[Hook, HookPlace]]) -> Iterator[tuple[Hook, HookFault]]:
-    """The hooks whose newest runs have failed; none from a record that cannot be read.
-
-    One that was changed since its last run is not among them: nobody knows yet what it does now.
-    """
+def load_runs(hooks: list[Hook]) -> list[HookRun]:
+    """The newest runs of hooks for these events, the newest first, if one has failed often; none if nobody can tell."""
     since = times.from_seconds(time() - _WINDOW_S) or times.EPOCH_TEXT
     try:
         spool_records = [record for record in files.load_records() if record.runs]
@@ -41,18 +38,27 @@ def find_failing_hooks(hooks: list[tuple[Hook, HookPlace]]) -> Iterator[tuple[Ho
             costs = load_hook_costs(connection, RollupFilter(since=since))
             failures = Counter({cost.hook: cost.failures for cost in costs})
             failures.update(run.hook for record in spool_records for run in record.runs if run.failure is not None)
-            names = {name for name, count in failures.items() if count >= _MIN_FAILURES}
-            suspects = [(hook, place) for hook, place in hooks if (hook.name or hook.event) in names]
-            event_types = {event_type for hook, _ in suspects for event_type in _event_types(hook.event)}
+            suspects = [hook for hook in hooks if failures[hook.name or hook.event] >= _MIN_FAILURES]
+            event_types = {event_type for hook in suspects for event_type in _event_types(hook.event)}
             filters = [RecordFilter(type=name, since=since, last=_MAX_RECORDS) for name in event_types]
             stored_records = [record for one in filters for record in find_records(connection, one) if record.runs]
     except (sqlite3.Error, OSError, HookonceError):
-        return
+        return []
     records_by_id = {record.event.id: record for record in [*stored_records, *spool_records]}
     records = sorted(records_by_id.values(), key=lambda record: record.event.time, reverse=True)
-    for hook, place in suspects:
+    return [run for record in records for run in record.runs]
+
+
+def find_failing_hooks(
+    hooks: list[tuple[Hook, HookPlace]], newest_runs: list[HookRun]
+) -> Iterator[tuple[Hook, HookFault]]:
+    """The hooks whose newest runs have failed.
+
+    One that was changed since its last run is not among them: nobody knows yet what it does now.
+    """
+    for hook, place in hooks:
         key = (hook.name or hook.event, place.scope)
-        runs = [run for record in records for run in record.runs if (run.hook, run.scope) == key][:_MAX_RUNS]
+        runs = [run for run in newest_runs if (run.hook, run.scope) == key][:_MAX_RUNS]
         if runs and (times.to_seconds(runs[0].started or "") or 0) >= _changed_at(hook, place):
             yield from ((hook, fault) for fault in _judge_runs(runs, describe_hook(hook)))
 

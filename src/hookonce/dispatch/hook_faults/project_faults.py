@@ -10,7 +10,7 @@ from hookonce import agents
 from hookonce.agents import config_event_of
 from hookonce.base import paths, settings
 from hookonce.base.terminal_text import pluralize
-from hookonce.dispatch.hook_faults.history import describe_hook, find_failing_hooks
+from hookonce.dispatch.hook_faults.history import describe_hook, find_failing_hooks, load_runs
 from hookonce.dispatch.hook_faults.manifest_hooks import HookPlace, hook_faults
 from hookonce.dispatch.hook_faults.missed_calls import describe_missed_calls, read_missed_calls
 from hookonce.dispatch.hook_faults.table import HookFault, make_fault
@@ -20,7 +20,7 @@ from hookonce.dispatch.select import find_candidates
 from hookonce.errors import HookonceError
 from hookonce.manifest import discover
 from hookonce.manifest.discover import ManifestSource, find_sources, load_last_good, load_source
-from hookonce.model import Agent, Hook, Manifest
+from hookonce.model import Agent, Hook, HookRun, Manifest
 from hookonce.trust.pin_store import find_trusted_hook
 from hookonce.vocabulary.events import DERIVED_EVENTS
 
@@ -36,9 +36,15 @@ def machine_faults() -> Iterator[HookFault]:
 
 
 def find_faults(
-    project: Path, callers: list[Agent], environment: Mapping[str, str] = os.environ
+    project: Path,
+    callers: list[Agent],
+    environment: Mapping[str, str] = os.environ,
+    newest_runs: list[HookRun] | None = None,
 ) -> Iterator[HookFault]:
-    """Every fault of the hooks that count for a project, called by these agents with this environment."""
+    """Every fault of the hooks that count for a project, called by these agents with this environment.
+
+    `newest_runs` are those of its hooks, for whoever must not read the record now.
+    """
     candidates, sources = find_candidates(project), find_sources(project)
     for reason in dict.fromkeys(item.reason for item in candidates if item.obstacle == "guard"):
         yield make_fault("refused", project, reason, path=str(project))
@@ -65,7 +71,9 @@ def find_faults(
             yield replace(fault, **title)
         if (denial := refusals.get((source.path, hook.name or hook.event))) is not None:
             yield make_fault("policy", denial, **title)
-    for hook, fault in find_failing_hooks([(hook, _place_of(source, project)) for source, hook in hooks]):
+    if newest_runs is None:
+        newest_runs = load_runs([hook for _, hook in hooks])
+    for hook, fault in find_failing_hooks([(hook, _place_of(source, project)) for source, hook in hooks], newest_runs):
         path = next(source.path for source, item in hooks if item is hook)
         yield replace(fault, hook=describe_hook(hook), path=str(path))
 
