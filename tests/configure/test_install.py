@@ -16,6 +16,7 @@ from hookonce.configure.edit import jsonc
 from hookonce.configure.entries import build_entries
 from hookonce.configure.install import plan_install, plan_removal
 from hookonce.configure.locations import ConfigRoots, document_of, target_file
+from hookonce.configure.merge import merge_entries
 from hookonce.errors import HookonceError
 from hookonce.model import Handler, Hook
 from tests.sample import part
@@ -181,6 +182,24 @@ def test_an_event_that_must_not_be_taken_is_not(name):
     assert default == {native for native, point in points.items() if point.install == "default"}
     assert every == {native for native, point in points.items() if point.install != "never"}
     assert all(point.why for point in points.values() if point.install != "default")
+
+
+@pytest.mark.parametrize("name", ["claude-code", "codex", "gemini-cli"])
+def test_files_of_an_older_version_are_known_and_leave_as_they_came(name, place):
+    """
+    It had marked its files with a space and noted nothing about who made them; its entries are up to date, and go.
+    """
+    agent = agents.load(name)
+    path = target_file(agent, "user", place)
+    (change,) = plan_install(agent, "user", place, str(paths.client_path()))
+    older = merge_entries(jsonc, b"", json.loads(change.new))
+    assert b" \n" in older
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(older)
+
+    assert [] == install(agent, place)
+    uninstall(agent, place)
+    assert not path.exists()
 
 
 BROKEN = {

@@ -201,6 +201,7 @@ def test_a_setting_that_there_is_none_of_is_named(ours, home):
 @pytest.mark.parametrize(
     ("text", "told"),
     [
+        ('network = "none"', "there is no setting network, it does nothing; if a newer hookonce has it, upgrade this one"),
         ('record = "no"', """record is 'no', and has to be true or false; it is read as true"""),
         ('privacy = "standrd"', """privacy is 'standrd', and has to be "minimal" or "standard" or "full"; it is read as "minimal\""""),
         ('keep_days = "ninety"', """keep_days is 'ninety', and has to be a whole number above 0; it does nothing"""),
