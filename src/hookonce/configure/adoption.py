@@ -24,6 +24,7 @@ from hookonce.errors import HookonceError
 from hookonce.manifest.discover import MANIFEST_NAMES
 from hookonce.manifest.load import MANIFEST_SPEC, dump_manifest, load_manifest
 from hookonce.model import Agent, Gap, Hook, Manifest
+from hookonce.vocabulary.names import hook_label
 
 # what a manifest of some version could not say of an agent's hook
 GapFinder = Callable[[str, Agent, int, Hook], list[Gap]]
@@ -93,11 +94,11 @@ def _movable_hooks(
             continue
         reasons = [gap.note for gap in find_gaps(agent, index, hook)]
         if hook.event not in entry_events:
-            reasons.append(f"{hook.event}: hookonce has no entry there that would call it")
+            reasons.append(f"{hook_label(hook)}: hookonce has no entry there that would call it")
         if hook.handler.command is None:
-            reasons.append(f"{hook.event}: only commands are moved")
+            reasons.append(f"{hook_label(hook)}: only commands are moved")
         if reasons:
-            stay_reasons.append(f"{hook.handler.command or hook.handler.type}: {reasons[0]}")
+            stay_reasons.append(reasons[0] or hook_label(hook))
         else:
             movable.append(hook)
     return movable

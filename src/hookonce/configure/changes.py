@@ -7,6 +7,7 @@ from io import StringIO
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hookonce.base import paths
 from hookonce.base.files import backup_file, remove_file, replace_file
@@ -36,6 +37,15 @@ def render_diff(changes: list[FileChange]) -> str:
         before, after = ("/dev/null" if data is None else path for data in sides)
         lines += unified_diff(old, new, before, after)
     return mask_secrets("".join(line if line.endswith("\n") else f"{line}\n" for line in lines))[0]
+
+
+def join_changes(changes: list[FileChange]) -> list[FileChange]:
+    """One change for each file, of those that follow each other."""
+    joint_changes: dict[Path, FileChange] = {}
+    for change in changes:
+        first = joint_changes.get(change.path, change)
+        joint_changes[change.path] = replace(change, old=first.old)
+    return list(joint_changes.values())
 
 
 def count_changed_lines(change: FileChange) -> tuple[int, int]:

@@ -31,15 +31,20 @@ _LINE_END_SPACE = re.compile(rb"[ \t]+$", re.MULTILINE)
 _ENTRY_MARKERS = (b"hookonce-on", b"?via=")  # a file without them has no door of ours
 
 
-def plan_install(
+def plan_install(  # noqa: PLR0913  one name for each thing that a caller may choose
     agent: Agent,
     scope: str,
     roots: ConfigRoots,
     client: str,
     events: EventSet = "default",
     http: HttpAddress | Literal[False] | None = None,
+    *,
+    earlier_changes: Sequence[FileChange] = (),
 ) -> list[FileChange]:
-    """Plan the changes that let an agent call us: it posts what it can to `http`, nothing if False, None is as now."""
+    """Plan the changes that let an agent call us: it posts what it can to `http`, nothing if False, None is as now.
+
+    `earlier_changes` will have been made by then.
+    """
     target = target_file(agent, scope, roots)
     if target is None:
         raise HookonceError(f"{agent.title} has no {scope} configuration for hooks")
@@ -48,7 +53,8 @@ def plan_install(
             raise HookonceError(str(http_policy.install_obstacle(agent, scope, target, roots.project)))
         hooks = [*_foreign_scripts(agent, target, client), *build_entries(agent, scope, client, events)]
         return _script_changes(agent, scope, target, render_entries(agent, hooks))
-    old = read_file(target)
+    contents = {change.path: change.new for change in earlier_changes}
+    old = contents[target] if target in contents else read_file(target)
     with naming_file(target):
         document = {} if old is None else client_part(document_of(agent, target, old))
         current_hooks, _ = config_of(agent).parse(agent, document)

@@ -240,6 +240,30 @@ def test_a_person_vouches_for_a_hook_until_it_changes(home, tmp_path):
     assert f"you have not said that you know it, for {script} changed since you did" in alarmed.out
 
 
+def test_a_dry_run_of_adopt_shows_everything_that_it_does(home):
+    """
+    The manifest, the agent's file with our entries in it, what moves, what is left alone and what has to be trusted.
+    """
+    hooks = {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "/bin/true x"}]}]}
+    hooks |= {"SessionStart": [{"matcher": "startup", "hooks": [{"type": "command", "command": "./left.sh"}]}]}
+    settings(home).write_text(json.dumps({"hooks": hooks}))
+
+    shown = json.loads(ours(home, "adopt", "claude-code", "--dry-run", "--json").out)
+    text = ours(home, "adopt", "claude-code", "--dry-run")
+    code, said = at_a_terminal(home, "adopt", "claude-code")
+
+    assert 0 == code, said
+    files = [home / ".config" / "hookonce" / "hooks.json", settings(home)]
+    assert list(map(str, files)) == [change["path"] for change in shown["changes"]]
+    lines = [line[1:] for line in shown["diff"].splitlines() if line.startswith("+") and not line.startswith("+++")]
+    assert "".join(file.read_text() for file in files).splitlines() == lines
+    assert {"claude-code": ["before_tool_execute /bin/true x"]} == shown["moved"]
+    assert ["session_start ./left.sh: Claude Code runs it only for 'startup'; here it runs for all"] == shown["left_alone"]["claude-code"]
+    assert any("trust the folder" in notice for notice in shown["next"])
+    assert "moves into the manifest: before_tool_execute /bin/true x" in text.err
+    assert "hookonce-on claude-code PreToolUse" in text.out
+
+
 def test_adopted_hooks_move_into_the_manifest(home):
     """
     They leave the agent's file, our entries take their place, and the manifest says whose dialect they speak.

@@ -3,22 +3,24 @@
 import sys
 from argparse import ArgumentParser, Namespace
 
-from hookonce.agents import config_of
+from hookonce.agents import config_of, load
 from hookonce.base import paths
 from hookonce.cli._ui import config_changes
 from hookonce.cli._ui.config_changes import ChangeProblems
 from hookonce.cli._ui.consent import require_consent
 from hookonce.cli._ui.messages import pluralize, warn
+from hookonce.cli._ui.tables import print_words
 from hookonce.client.installation import install_client
-from hookonce.configure.adoption import plan_adoption
-from hookonce.configure.changes import FileChange, render_diff
+from hookonce.configure.adoption import Adoption, plan_adoption
+from hookonce.configure.changes import FileChange, join_changes, render_diff
 from hookonce.configure.install import plan_install
 from hookonce.configure.locations import current_roots
 from hookonce.convert.losses import adoption_gaps
 from hookonce.convert.spec_version import SPEC_CHOICES, parse_spec
 from hookonce.errors import HookonceError
 from hookonce.inspect.query_args import find_agent
-from hookonce.model import Agent
+from hookonce.model import Agent, Object
+from hookonce.vocabulary.names import hook_label
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -31,40 +33,72 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Move an agent's own hooks into the manifest, where every agent can have them."""
-    applied_changes: list[FileChange] = []
+    changes: list[FileChange] = []
     problems: ChangeProblems = []
+    plans: dict[str, Adoption] = {}
     for agent in map(find_agent, options.names):
         try:
-            agent_changes, agent_problems = _adopt_agent(options, agent)
+            agent_changes, agent_problems = _adopt_agent(options, agent, plans)
         except HookonceError as problem:
             agent_changes, agent_problems = [], [(agent.name, str(problem))]
-        applied_changes, problems = applied_changes + agent_changes, problems + agent_problems
-    code = config_changes.report_changes(options, "changed", applied_changes, problems)
-    if applied_changes and options.scope == "project" and not options.json:
-        print("Next: hookonce trust; hooks of a project run only as you have seen them")
+        changes, problems = changes + agent_changes, problems + agent_problems
+    notices = _trust_notices(options.scope, changes)
+    code = config_changes.report_changes(options, "changed", changes, problems, _plan_details(plans, notices))
+    for text in [] if options.json else notices:
+        print_words(text)
     return code
 
 
-def _adopt_agent(options: Namespace, agent: Agent) -> tuple[list[FileChange], ChangeProblems]:
+def _plan_details(plans: dict[str, Adoption], notices: list[str]) -> Object:
+    """What is moved, what is left alone and what has to be trusted, for programs."""
+    moves = {name: [hook_label(hook) for hook in plan.moved_hooks] for name, plan in plans.items()}
+    stays = {name: plan.stay_reasons for name, plan in plans.items()}
+    return {"moved": moves, "left_alone": stays, "next": notices}
+
+
+def _trust_notices(scope: str, changes: list[FileChange]) -> list[str]:
+    """What a person has to agree to before the hooks run from their new place."""
+    if not changes:
+        return []
+    notices = [
+        f"{name}: {text}" for name in config_changes.agent_names(changes) if (text := config_of(load(name)).trust)
+    ]
+    if scope == "project":
+        notices.append("Next: hookonce trust; hooks of a project run only as you have seen them")
+    return notices
+
+
+def _adopt_agent(
+    options: Namespace, agent: Agent, plans: dict[str, Adoption]
+) -> tuple[list[FileChange], ChangeProblems]:
     """One agent after the other: each sees the manifest as the last one has left it."""
     if not config_of(agent).repairable:
         raise HookonceError(f"hooks of {agent.title} are not moved for you; hookonce convert --to hif shows them")
     spec = None if options.spec is None else parse_spec(options.spec)
-    plan = plan_adoption(agent, options.scope, current_roots(), str(paths.client_path()), adoption_gaps, spec)
-    for text in plan.stay_reasons:
-        warn(f"stays where it is: {text}")
+    roots, client = current_roots(), str(paths.client_path())
+    plan = plans[agent.name] = plan_adoption(agent, options.scope, roots, client, adoption_gaps, spec)
     if not options.json:
-        print(f"{agent.name}: {pluralize(len(plan.moved_hooks), 'hook')} to move", file=sys.stderr)
-    changes = [*([plan.manifest] if plan.manifest else []), *plan.files]
-    if options.dry_run or not changes:
+        _print_plan(agent, plan)
+    if plan.manifest is None:
+        return [], []
+    # Without entries of ours nobody would call the manifest.
+    entry_changes = plan_install(agent, options.scope, roots, client, earlier_changes=plan.files)
+    changes = join_changes([plan.manifest, *plan.files, *entry_changes])
+    if options.dry_run:
         return changes, []
     require_consent("adopt", render_diff(changes))
     install_client()
-    applied_changes, failures = config_changes.apply_changes(changes[:1])
+    applied_changes, failures = config_changes.apply_changes([plan.manifest])
     if failures:  # hooks that the manifest could not take stay where they are
         return applied_changes, failures
-    file_changes, failures = config_changes.apply_changes(changes[1:], is_removal=True)
-    # Without entries of ours nobody would call the manifest.
-    entry_changes = plan_install(agent, options.scope, current_roots(), str(paths.client_path()))
+    file_changes, failures = config_changes.apply_changes(plan.files, is_removal=True)
     entries, entry_failures = config_changes.apply_changes(entry_changes)
-    return [*applied_changes, *file_changes, *entries], failures + entry_failures
+    return join_changes([*applied_changes, *file_changes, *entries]), failures + entry_failures
+
+
+def _print_plan(agent: Agent, plan: Adoption) -> None:
+    print(f"{agent.name}: {pluralize(len(plan.moved_hooks), 'hook')} to move", file=sys.stderr)
+    for hook in plan.moved_hooks:
+        warn(f"moves into the manifest: {hook_label(hook)}")
+    for text in plan.stay_reasons:
+        warn(f"stays where it is: {text}")
