@@ -6,8 +6,11 @@ from contextlib import closing
 import pytest
 from msgspec.structs import replace
 
+from hookonce.agents.transcripts.types import ToolOutcome
 from hookonce.model import Decision, HookRun, Result, Tool
+from hookonce.sessions.derive.calls import OpenCalls, update_calls
 from hookonce.sessions.derive.summary import summarize_session
+from hookonce.sessions.transcript_events import TranscriptOwner, outcome_records
 from hookonce.store import database
 from hookonce.store.query import RecordFilter, find_records
 from tests.agents.transcripts.material import GOLDEN, golden, session
@@ -160,7 +163,7 @@ def test_a_call_that_another_hook_has_refused_is_known_as_refused(codex):
 
 def test_a_call_without_an_id_is_ended_by_the_file_as_well(codex, tmp_path):
     """
-    Droid tells its hooks no ids, and nothing of a command that failed: the oldest open call of that tool has ended.
+    Droid tells its hooks no ids, and nothing of a command that failed: the last call of that tool before it has ended.
     """
     folder = shutil.copytree(GOLDEN / "factory-droid/sessions", tmp_path / ".factory/sessions")
     file = folder / golden("factory-droid", "tour").relative_to(GOLDEN / "factory-droid/sessions")
@@ -170,6 +173,23 @@ def test_a_call_without_an_id_is_ended_by_the_file_as_well(codex, tmp_path):
     codex.until(lambda: kept("after_tool_execute"))
     session, (call,) = summarize_session(kept())
     assert (1, record.event.id, False, True) == (session.failed_calls, call.id, call.ok, call.guessed)
+    later = stored(0, type="before_tool_execute", agent="factory-droid", session="s", tool=tool, model=None, data={"transcript_path": str(file)}, time="2026-12-01T00:00:00Z")
+    codex.journal.append(replace(later, decision=None))
+    codex.until(lambda: 2 == len(kept("before_tool_execute")))
+    codex.tell("before_model", file, agent="factory-droid", time="2026-12-01T00:00:01Z")
+    codex.until(lambda: kept("before_model"))
+    assert 1 == len(kept("after_tool_execute")), "an outcome is that of a call before it, and of one"
+    assert [False, None] == [one.ok for one in summarize_session(kept())[1]]
+
+
+def test_the_last_call_of_a_session_is_known_before_its_end(codex):
+    """
+    Both are stored at once; the file is read in between, because with the session its open calls end.
+    """
+    codex.call("before_tool_execute", FAILED, codex.file)
+    codex.tell("session_end", codex.file, agent="codex", time="2026-11-15T13:00:00Z")
+    codex.until(lambda: kept("session_end"))
+    assert [False] == [call.ok for call in summarize_session(kept())[1]]
 
 
 def test_a_call_that_we_have_refused_is_refused_once(codex):
@@ -192,3 +212,18 @@ def test_the_time_of_hooks_is_not_the_time_of_the_command(codex):
     codex.until(lambda: kept("after_tool_execute"))
     (call,) = summarize_session(kept())[1]
     assert (300, None) == (call.duration_ms, call.ok)
+
+
+def test_outcomes_of_calls_without_ids_are_told_in_their_order():
+    """
+    One that was read before its call was stored waits, and still comes before a later one.
+    """
+    starts = [f"2026-11-16T10:00:0{number}Z" for number in (1, 3)]
+    tool = Tool(name="shell", native="Execute", input={})
+    records = [stored(0, type="before_tool_execute", tool=replace(tool, input={"command": time}), time=time) for time in starts]
+    calls = OpenCalls()
+    for record in records:
+        calls, _ = update_calls(calls, replace(record, decision=None))
+    outcomes = [ToolOutcome(id=f"c{number}", tool="Execute", ok=False, exit_code=number, time=f"2026-11-16T10:00:0{number}Z") for number in (4, 2)]
+    found = outcome_records(outcomes, calls, TranscriptOwner(agent="factory-droid", session="s"))
+    assert [(2, records[0].event.id), (4, records[1].event.id)] == [(one.event.tool.result.exit_code, one.event.caused_by) for one in found]

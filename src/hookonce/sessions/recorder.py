@@ -136,7 +136,15 @@ class Recorder:
             self.states.clear()
 
     def record(self, entries: Sequence[StoreEntry]) -> int:
-        """Store entries and derived records in one transaction, and notify the listener; how many are new."""
+        """Store entries and derived records in one transaction, and notify the listener; how many are new.
+
+        With a listener the end of a session begins a transaction of its own: what the session's files tell of calls
+        before it is stored between them.
+        """
+        kinds = [entry.record.event.type for entry in entries]
+        end = next((index for index, kind in enumerate(kinds) if index and kind in SESSION_ENDS), None)
+        if end is not None and self._listener is not None:
+            return self.record(entries[:end]) + self.record(entries[end:])
         entries = self._notify(lambda listener: listener.before_append(self, entries)) or entries
         new_count = self.append(entries)
         self._notify(lambda listener: listener.after_append(entries))
@@ -151,6 +159,11 @@ class Recorder:
         except Exception as problem:  # noqa: BLE001  as above
             log.write(f"record: {log.format_trace(problem)}")
             return None
+
+    def has_event(self, event_id: str) -> bool:
+        """Whether an event is stored."""
+        statement = "SELECT 1 FROM events WHERE id = ?"
+        return self.writer.connection.execute(statement, (event_id,)).fetchone() is not None
 
     def open_calls(self, agent: str, session: str | None) -> OpenCalls:
         """The calls of a session of whose outcome something may still be told."""

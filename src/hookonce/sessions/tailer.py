@@ -62,7 +62,7 @@ class TranscriptTailer:
             event = entry.record.event
             session = self._find_session(event) if event.type in SESSION_ENDS else None
             if session is not None:
-                session.pending_calls = self._pending_calls(entries)
+                self._note_pending(recorder, session, entries)
                 self._reader.read_all(recorder, session, _MAX_END_READ_BYTES)
         return complete_entries
 
@@ -81,10 +81,18 @@ class TranscriptTailer:
             complete_entries.append(entry)
         return complete_entries
 
-    def _pending_calls(self, entries: Sequence[StoreEntry] = ()) -> frozenset[str]:
-        events = (*self._store.pending_events(), *(entry.record.event for entry in entries))
+    def _note_pending(
+        self, recorder: Recorder, session: SessionTranscripts, entries: Sequence[StoreEntry] = ()
+    ) -> None:
+        """Note what was reported of a session and is not stored yet: what its file tells of that has to wait."""
+        reported_events = (*self._store.pending_events(), *(entry.record.event for entry in entries))
+        own_events = (one for one in reported_events if (one.agent, one.session) == (session.agent, session.session))
+        events = [event for event in own_events if not recorder.has_event(event.id)]
         ends = (event.tool for event in events if event.type in TOOL_END_EVENTS)
-        return frozenset(tool.call_id for tool in ends if tool is not None and tool.call_id is not None)
+        session.pending_calls = frozenset(
+            tool.call_id for tool in ends if tool is not None and tool.call_id is not None
+        )
+        session.pending_since = min((event.time for event in events), default=None)
 
     def after_append(self, entries: Sequence[StoreEntry], /) -> None:
         """Schedule a read of the files of these entries' sessions."""
@@ -178,7 +186,7 @@ class TranscriptTailer:
         session, path, is_last = self._queue[0]
         next_paths: list[str] = []
         if settings.load().record:
-            session.pending_calls = self._pending_calls()
+            self._note_pending(recorder, session)
             next_paths, _ = self._reader.read_chunk(recorder, session, path, is_last=is_last)
         self._queue.popleft()
         self._queue.extendleft((session, next_path, is_last) for next_path in next_paths)

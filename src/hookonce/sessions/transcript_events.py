@@ -48,6 +48,7 @@ class TranscriptOwner(Struct, frozen=True, kw_only=True):
     cwd: str | None = None
     spawns: Mapping[str, SubagentSpawn] = {}
     pending_calls: frozenset[str] = frozenset()  # calls whose end was reported and is not stored yet
+    pending_since: str | None = None  # the time of the first event of the session that is not stored yet
 
 
 def transcript_events(reading: TranscriptBatch, owner: TranscriptOwner) -> list[Event]:
@@ -81,16 +82,25 @@ _REFUSERS = {"hook": "another hook", "user": "user"}  # `by` of a refusal that w
 
 
 def outcome_records(outcomes: Iterable[ToolOutcome], calls: OpenCalls, owner: TranscriptOwner) -> list[Record]:
-    """Records of what calls came to, as far as they are known and nothing stored says it."""
+    """Records of what calls came to, in their order, as far as they are known and nothing stored says it."""
     records = []
-    for outcome in outcomes:
-        call = find_call(calls, outcome.id, outcome.tool) if outcome.id not in owner.pending_calls else None
+    for outcome in sorted(outcomes, key=lambda outcome: times.to_seconds(outcome.time or "") or 0):
+        is_pending = outcome.id in owner.pending_calls
+        call = None if is_pending else find_call(calls, outcome.id, outcome.tool, outcome.time)
+        if call is not None and call.call_id is None and not _is_complete_by(owner, outcome.time):
+            continue  # another call of that tool may be meant
         has_run = outcome.ok is True or outcome.exit_code is not None
         is_told = call is None or not outcome.is_done or (call.is_refused and not has_run)
         if call is not None and not is_told and outcome.is_known:
             records.append(_outcome_record(outcome, call, owner))
             calls, _ = update_calls(calls, records[-1])
     return records
+
+
+def _is_complete_by(owner: TranscriptOwner, time: str | None) -> bool:
+    """Whether all that hooks reported of a session until then is stored."""
+    pending_s, end_s = (times.to_seconds(moment or "") for moment in (owner.pending_since, time))
+    return pending_s is None or (end_s is not None and end_s < pending_s)
 
 
 def _outcome_record(outcome: ToolOutcome, call: OpenCall, owner: TranscriptOwner) -> Record:

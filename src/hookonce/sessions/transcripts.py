@@ -38,6 +38,7 @@ class SessionTranscripts:
         self.last_event_at = monotonic()
         self.remaining_reads: list[float] | None = None  # delays of the reads that follow the session's end, in seconds
         self.pending_calls: frozenset[str] = frozenset()  # whose end was reported and is not stored yet
+        self.pending_since: str | None = None  # the time of its first event that is not stored yet
         self.paths: dict[str, bool] = {}  # as they were told, and whether they are read
         self._spawns: dict[str, SubagentSpawn] = {}
 
@@ -51,6 +52,7 @@ class SessionTranscripts:
             cwd=self.cwd,
             spawns=self._spawns,
             pending_calls=self.pending_calls,
+            pending_since=self.pending_since,
         )
 
     @property

@@ -16,6 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookonce.base.jsontext import dump
+from hookonce.base.times import to_seconds
 from hookonce.model import Event, Object, Record, Subagent, Tool
 from hookonce.vocabulary.call_fingerprint import fingerprint_call
 from hookonce.vocabulary.events import FILE_OPERATIONS, TOOL_END_EVENTS
@@ -277,13 +278,18 @@ def has_result(event: Event) -> bool:
     return event.tool is not None and event.tool.result is not None and event.tool.result.ok is not None
 
 
-def find_call(calls: OpenCalls, call_id: str | None, native: str | None) -> OpenCall | None:
-    """The call that a session file tells the outcome of; without its id the oldest open one of that tool."""
+def find_call(calls: OpenCalls, call_id: str | None, native: str | None, time: str | None) -> OpenCall | None:
+    """The call that a session file tells the outcome of; without its id the last one of that tool by then.
+
+    The ends of calls before it may be on their way.
+    """
     name = f"call {call_id}"
     tables = (calls.open, calls.unknown_calls, calls.refused_calls)
     if (call := next((table[name][0] for table in tables if name in table), None)) is not None or native is None:
         return call
-    return next((call for call in _all_calls(calls.open) if call.call_id is None and call.native == native), None)
+    end = to_seconds(time or "") or 0
+    calls_before = (call for call in reversed(_all_calls(calls.open)) if (to_seconds(call.time) or 0) <= end)
+    return next((call for call in calls_before if call.call_id is None and call.native == native), None)
 
 
 def _refuse_open_call(calls: OpenCalls, event: Event) -> tuple[OpenCalls, CallChange]:
