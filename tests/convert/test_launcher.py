@@ -93,3 +93,34 @@ def test_the_users_own_files_name_their_client():
     made = convert({"spec": "hooks/1.0", "hooks": [hook]}, None, agents.load("codex"), adapt=adapt).document
 
     assert made["hooks"]["PreToolUse"][0]["hooks"][0]["command"].startswith(f"{ADAPT.client} codex PreToolUse ")
+
+
+HANDLERS = {
+    "http": {"type": "http", "url": "https://a.example/x", "method": "PUT", "headers": {"A": "it's $T"}, "allowed_env": ["T"], "timeout": 5},
+    "prompt": {"type": "prompt", "prompt": "Is it safe?\n$ARGUMENTS", "model": "m"},
+}
+
+
+@pytest.mark.parametrize("name", agents.AGENTS)
+@pytest.mark.parametrize("kind", HANDLERS)
+def test_a_handler_that_an_agent_lacks_is_run_by_our_wrapper(name, kind):
+    """
+    It is told as a gap, read again as what it is, and no shell of ours stands in its place.
+    """
+    agent = agents.load(name)
+    if config_event_of(agent, "before_tool_execute") is None or kind in agent.config.handlers:
+        pytest.skip("it has such handlers, or no such event")
+    hook = {"event": "before_tool_execute", "blocking": True, "dialect": "claude-code", "handler": HANDLERS[kind]}
+    made = convert({"spec": "hooks/1.0", "hooks": [hook]}, None, agent, adapt=ADAPT)
+
+    calls = [call for text in texts(made.document) if (call := parse_command(text)) is not None]
+    assert calls
+    for call in calls:
+        assert HANDLERS[kind] == json.loads(call.run) | ({"timeout": call.timeout} if call.timeout else {})
+        assert ("claude-code", "project") == (call.dialect, call.scope)
+    assert "curl" not in "".join(texts(made.document))
+    assert not any(unwrap_command(text, "/mine") for text in texts(made.document))
+    read = {(found.handler.type, found.handler.target or found.handler.prompt) for found in agent.config.parse(agent, made.document)[0]}
+    assert {(kind, HANDLERS[kind].get("url") or HANDLERS[kind]["prompt"])} == read
+    assert {"http": "http_handler", "prompt": "llm_evaluated"}[kind] in [gap.capability for gap in made.gaps]
+    assert "curl" in "".join(texts(convert({"spec": "hooks/1.0", "hooks": [hook]}, None, agent).document)) or kind == "prompt"

@@ -17,6 +17,7 @@ from hookonce.store.spool import files as spool_files
 from hookonce.trust import approvals, consent
 from tests.cli.command import environment
 from tests.dispatch.pipeline_cases import PLAIN, asked, goldens
+from tests.handlers.servers import answer, server
 from tests.shared import ABSENT, captures
 
 CLAUDE = {"session_id": "s1", "transcript_path": "/h/.claude/projects/p/s1.jsonl", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "git push"}, "tool_use_id": "t1"}
@@ -382,6 +383,18 @@ def test_a_user_s_wrapper_passes_its_script_s_allow_and_a_project_s_does_not(sco
     heard = told(CLAUDE, "claude-code", "PreToolUse", "--dialect", "claude-code", "--run", f"echo '{allow}'", *more)
 
     assert outcome == heard.outcome
+
+
+def test_a_wrapper_posts_in_place_of_an_agent_that_cannot():
+    """
+    In the dialect of its author, and the answer is heard as that of a script.
+    """
+    refusal = {"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "not here"}}
+    with server({"/judge": answer(refusal)}) as one:
+        handler = json.dumps({"type": "http", "url": one.url("/judge")}, separators=(",", ":"))
+        heard = told(CLAUDE, "claude-code", "PreToolUse", "--dialect", "claude-code", "--run", handler, "--scope", "project")
+
+    assert ("deny", "not here") == (heard.outcome, heard.reason)
 
 
 @pytest.mark.parametrize(("agent", "native"), [("claude-code", "PostToolUse"), ("codex", "PostToolUse"), ("qwen-code", "PostToolUse"), ("gemini-cli", "AfterTool")])

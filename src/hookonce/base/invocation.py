@@ -1,6 +1,7 @@
 """Command line of the client in an agent's configuration, formatted and parsed: `hookonce-on AGENT [EVENT] …`.
 
-With `--via` it is our own entry, with `--run` the wrapper of somebody's script, which speaks `--dialect`. Where
+With `--via` it is our own entry, with `--run` the wrapper of somebody's script, which speaks `--dialect`, or of a
+handler of ours as JSON, which no shell would run. Where
 an agent posts its events instead, the entry is a URL that says the same. In a project's files a launcher stands before
 it, which finds the client of whoever works there (ADR 0051).
 """
@@ -8,6 +9,11 @@ it, which finds the client of whoever works there (ADR 0051).
 import re
 import shlex
 from typing import Any, NamedTuple
+
+from msgspec import MsgspecError
+from msgspec.json import decode, encode
+
+from hookonce.model import Handler
 
 CLIENT_NAME = "hookonce-on"
 CANONICAL_DIALECT = "canonical"  # the dialect of a hook that names none
@@ -25,6 +31,9 @@ _LAUNCHER = (
     'exec "$home/hookonce-on" "$@"; { /bin/cat <&4 >/dev/null 2>&1 & } 4<&0; '
     '[ "$out" ] && printf "%s\\n" "$out"; [ "$err" ] && printf "%s\\n" "$err" >&2; exit "$code"'
 )
+_HANDLER_FIELDS = ("type", "url", "method", "headers", "allowed_env", "prompt", "model")  # that an entry cannot say
+_HANDLER_START = '{"type":"'
+HANDLER_TYPES = frozenset({"http", "prompt", "agent"})  # that a wrapper can run in place of a script
 _LAUNCHER_WORDS = ["/bin/sh", "-c", _LAUNCHER, CLIENT_NAME]
 _FALLBACK_WORDS = 3
 _ADDRESS = re.compile(r"(http://127\.0\.0\.1:[0-9]{1,5})/on/([a-z0-9-]+)/([A-Za-z]{1,64})\?via=([a-z0-9-]+/[a-z]+)")
@@ -59,6 +68,23 @@ def format_launcher(call: Invocation, code: int, stdout: str, stderr: str) -> st
     """The command for a project's files, which any user can run: the client's words, and the reply without one."""
     _, *words = shlex.split(format_command(call))
     return shlex.join([*_LAUNCHER_WORDS, str(code), stdout, stderr, *words])
+
+
+def format_handler(handler: Handler) -> str:
+    """A handler of ours as the text of `--run`."""
+    fields = {name: value for name in _HANDLER_FIELDS if (value := getattr(handler, name)) not in (None, {}, [])}
+    return encode(fields).decode()
+
+
+def parse_handler(text: str) -> Handler | None:
+    """The handler of such a text; None for a command."""
+    if not text.startswith(_HANDLER_START):
+        return None
+    try:
+        handler = decode(text, type=Handler)
+    except MsgspecError:
+        return None
+    return handler if handler.type in HANDLER_TYPES else None
 
 
 def is_address(client: str) -> bool:
@@ -121,6 +147,8 @@ def is_own_entry(target: str | None, client: str, agent: str | None = None) -> b
 
 
 def unwrap_command(command: str, client: str) -> str | None:
-    """The script inside a wrapper of ours; None if the command is none."""
+    """The script inside a wrapper of ours; None if the command is none, or has a handler that only we can run."""
     call = parse_command(command)
+    if call is not None and parse_handler(call.run or "") is not None:
+        return None
     return call.run if call is not None and call.client in {client, PORTABLE_CLIENT} else None

@@ -31,7 +31,7 @@ from hookonce.manifest.http_script import to_http_handler
 from hookonce.manifest.load import MANIFEST_SPEC, build_manifest, dump_manifest, find_problems
 from hookonce.manifest.match import MatchSubject, matches
 from hookonce.manifest.sidecar import build_sidecar, restore_manifest
-from hookonce.model import Agent, Gap, Hook, Json, Manifest, Object
+from hookonce.model import Agent, Gap, Handler, Hook, Json, Manifest, Object
 from hookonce.vocabulary.names import hook_label
 
 
@@ -174,12 +174,12 @@ def convert(  # noqa: PLR0913  one name for each thing that a caller may choose
         raise HookonceError(f"{guards[0].note}, and no guard is wanted in its place")
     obstacles = {} if is_same else {index: losses.unusable_gap(index, hook) for index, hook in degradation.hooks}
     for index, hook in degradation.hooks:
-        obstacles[index] = obstacles.get(index) or losses.disclosure_gap(target, index, hook)
+        if not _runs_in_wrapper(target, adapt, hook):
+            obstacles[index] = obstacles.get(index) or losses.disclosure_gap(target, index, hook)
     hooks = [(index, hook) for index, hook in degradation.hooks if obstacles.get(index) is None]
-    rendered_document, render_gaps = config.render(target, hooks, partial(_word_command, target, adapt))
+    rendered_document, render_gaps, wrapped_indices = _render_hooks(target, adapt, hooks)
     gaps += [*degradation.gaps, *filter(None, obstacles.values()), *render_gaps]
     parsed_back = verify_round_trip(target, rendered_document, hooks, gaps)
-    wrapped_indices = {index for index, hook in hooks if adapt is not None and _needs_wrapper(target, hook)}
     gaps += losses.fail_open_gaps(target, hooks, gaps, wrapped_indices)
     gaps += [] if is_same else losses.unread_field_gaps(target, hooks, parsed_back, gaps, wrapped_indices)
     return Conversion(
@@ -210,12 +210,25 @@ def _carry_matchers(
     return replace(manifest, hooks=hooks), gaps
 
 
+def _render_hooks(
+    target: Agent, adapt: WrapperOptions | None, hooks: list[tuple[int, Hook]]
+) -> tuple[Object, list[Gap], set[int]]:
+    """The target's document of these hooks, its gaps, and which of them run in our wrapper."""
+    wire_hooks = [(index, _wire_hook(target, adapt, hook)) for index, hook in hooks]
+    document, gaps = config_of(target).render(target, wire_hooks, partial(_word_command, target, adapt))
+    return document, gaps, {index for index, hook in wire_hooks if adapt is not None and _needs_wrapper(target, hook)}
+
+
 def _degrade_for(
     target: Agent, manifest: Manifest, folders: Iterable[Path], *, wraps: bool
 ) -> tuple[DegradedManifest, list[Gap]]:
     """The manifest as the target can hold it, and gaps of rewrites that our wrapper refuses."""
     hooks, gaps = declare_rewrites(manifest.hooks, target, folders, wraps=wraps)
     capabilities = config_of(target).capabilities
+    if wraps:
+        capabilities |= {"http_handler", "llm_evaluated"}
+        gaps += losses.own_handler_gaps(target, hooks)
+        hooks = [_without_command(hook) if losses.is_own_handler(target, hook) else hook for hook in hooks]
     return word_guards(target, degrade(replace(manifest, hooks=hooks), capabilities, rewrite_events(target))), gaps
 
 
@@ -254,14 +267,36 @@ def _word_command(target: Agent, adapt: WrapperOptions | None, hook: Hook, nativ
         return invocation.format_command(call)
     # Without a client nobody counts how often an agent was kept from stopping: there the hook does not refuse.
     is_closed = hook.must_answer and "prevent" in point_of(target, native).capabilities
-    reason = f"{hook_label(hook)} has to be asked, and hookonce is not installed here"
+    own_handler = invocation.parse_handler(command)
+    label = hook_label(hook if own_handler is None else replace(hook, handler=own_handler))
+    reason = f"{label} has to be asked, and hookonce is not installed here"
     reply = build_reply(target, native, reason if is_closed else None)
     return invocation.format_launcher(call, reply.code, reply.stdout, reply.stderr)
 
 
 def _needs_wrapper(target: Agent, hook: Hook) -> bool:
     """No two agents agree on input and answer for any event, so a script for one is foreign to all others."""
-    return hook.handler.type == "command" and hook.dialect != target.name
+    is_own_handler = invocation.parse_handler(hook.handler.command or "") is not None
+    return hook.handler.type == "command" and (is_own_handler or hook.dialect != target.name)
+
+
+def _runs_in_wrapper(target: Agent, adapt: WrapperOptions | None, hook: Hook) -> bool:
+    """Whether our wrapper posts or asks a model in place of an agent that cannot."""
+    return adapt is not None and losses.is_own_handler(target, hook)
+
+
+def _without_command(hook: Hook) -> Hook:
+    """A hook that is no command, without what only a command has and nobody would run."""
+    return replace(hook, handler=replace(hook.handler, command=None, platform={}, cwd=None, env={}))
+
+
+def _wire_hook(target: Agent, adapt: WrapperOptions | None, hook: Hook) -> Hook:
+    """The hook as the target's file has it: a handler that the target lacks is a command of ours."""
+    if not _runs_in_wrapper(target, adapt, hook):
+        return hook
+    handler, text = hook.handler, invocation.format_handler(hook.handler)
+    common_fields = {name: getattr(handler, name) for name in ("timeout", "background", "status_message", "extra")}
+    return replace(hook, handler=Handler(type="command", command=text, **common_fields))
 
 
 def _to_manifest(manifest: Manifest, gaps: list[Gap], spec: str, source: Agent | str) -> Conversion:

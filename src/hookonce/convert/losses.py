@@ -6,7 +6,7 @@ from typing import get_args
 from msgspec.structs import replace
 
 from hookonce.agents import config_of, explain_narrowing, lost_gap, placement_of
-from hookonce.base.invocation import CANONICAL_DIALECT
+from hookonce.base.invocation import CANONICAL_DIALECT, HANDLER_TYPES
 from hookonce.convert.spec_version import pattern_gaps
 from hookonce.formats import FORMATS
 from hookonce.manifest.load import MANIFEST_SPEC, dump_hook, find_problems
@@ -68,6 +68,23 @@ def unusable_gap(index: int, hook: Hook) -> Gap | None:
     if hook.matcher == []:  # an empty text means everything to most agents
         return lost_gap(index, hook, "matcher", "its matcher is an empty list, which fits no tool")
     return None
+
+
+def is_own_handler(target: Agent, hook: Hook) -> bool:
+    """Whether a handler is of a kind that the target lacks and our wrapper runs in its place."""
+    return hook.handler.type in HANDLER_TYPES and hook.handler.type not in config_of(target).handlers
+
+
+def own_handler_gaps(target: Agent, hooks: list[Hook]) -> list[Gap]:
+    """Hooks that our wrapper posts, or asks the model of our settings about, in the target's place."""
+    gaps = []
+    for index, hook in enumerate(hooks):
+        if is_own_handler(target, hook):
+            how = "posts it" if hook.handler.type == "http" else "asks the model of its own settings"
+            reason = f"{target.title} has no handlers of type {hook.handler.type}; hookonce {how} in its place"
+            capability = "http_handler" if hook.handler.type == "http" else "llm_evaluated"
+            gaps.append(_warning_gap(index, hook, capability, reason))
+    return gaps
 
 
 def disclosure_gap(target: Agent, index: int, hook: Hook) -> Gap | None:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from hookonce import agents
 from hookonce.agents import config_of, decode, point_of
-from hookonce.base import ids, process_info, runtime_dir, times
+from hookonce.base import ids, invocation, process_info, runtime_dir, times
 from hookonce.base.jsontext import NestingError, load_leniently
 from hookonce.base.paths import MAX_PATH_CHARS
 from hookonce.dispatch import dedup, fail_mode, intake, live_formats, stop_limit
@@ -364,13 +364,13 @@ def _select_call_hooks(
 def _wrapper_hook(request: CallRequest, cwd: str) -> SelectedHook:
     """The hook of a wrapper entry, which has the agent's own trust; a user's script may allow, a project's may not.
 
-    It runs in the caller's directory. What its exit code means is for the agent to say that it was written for,
-    which knows no non-blocking hooks.
+    It runs in the caller's directory. Its exit code means what it does on its own agent, where every hook may block.
     """
     call = request.arguments
-    handler = Handler(type="command", command=call.run, timeout=call.timeout, cwd=cwd)
+    handler = invocation.parse_handler(call.run or "") or Handler(type="command", command=call.run)
     has_agent_dialect = call.dialect is not None and is_agent_dialect(call.dialect)
     blocking = has_agent_dialect or bool(point_of(request.agent, request.native).capabilities & {"prevent", "retry"})
+    handler = replace(handler, timeout=call.timeout, cwd=cwd)
     hook = Hook(event=request.event.type, handler=handler, dialect=call.dialect, blocking=blocking, may_allow=True)
     scope: Scope = "user" if call.scope == "user" else "project"
     return SelectedHook(hook=hook, scope=scope, folder=cwd, may_allow=scope == "user")

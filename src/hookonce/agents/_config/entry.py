@@ -124,6 +124,11 @@ def unwrap_command(handler: Handler) -> tuple[Handler, str | None]:
     call = invocation.parse_command(handler.command or "")
     if call is None or call.run is None:
         return handler, None
+    if (own_handler := invocation.parse_handler(call.run)) is not None:
+        timeout = call.timeout if handler.timeout is None else handler.timeout
+        common_fields = {name: getattr(handler, name) for name in ("background", "status_message", "extra")}
+        seconds = None if timeout is None else _to_units(timeout, 1)
+        return replace(own_handler, timeout=seconds, **common_fields), call.dialect or CANONICAL_DIALECT
     calls = {name: invocation.parse_command(text) for name, text in handler.platform.items()}
     platform = {name: (calls[name] and calls[name].run) or text for name, text in handler.platform.items()}  # type: ignore[union-attr]
     timeout = call.timeout if handler.timeout is None else handler.timeout

@@ -36,7 +36,7 @@ def wrap_in_shell(command: str | None) -> str | None:
     """The command wrapped in `bash -c` if it needs a shell and would get none; our own client never does."""
     if command is None or _SHELL_SYNTAX.search(command) or not _NEEDS_SHELL.search(command):
         return command
-    if invocation.parse_command(command):
+    if invocation.parse_command(command) or invocation.parse_handler(command):
         return command
     # One word in quotes, of one kind where that can be: the agent may not know words made of two.
     word = f'"{command}"' if "'" in command and not re.search(r'["\\]', command) else shlex.quote(command)
@@ -210,10 +210,14 @@ def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
     merged_events = {native: _merge_groups(native, items) for native, items in as_dict(document.get("hooks")).items()}
     hooks, gaps = groups.parse(agent, {"hooks": merged_events})
     gaps += misplaced_hook_gaps(agent, document)
-    for hook in [hook for hook in hooks if hook.handler.command is None]:
+    for hook in [hook for hook in hooks if not _has_command(hook)]:
         where = f"$.hooks.{placement_of(agent, hook).get('event') or config_event_of(agent, hook.event)}"
         gaps.append(skipped_gap(where, "has an entry without a command"))
-    return [_interpret_hook(agent, hook) for hook in hooks if hook.handler.command is not None], gaps
+    return [_interpret_hook(agent, hook) for hook in hooks if _has_command(hook)], gaps
+
+
+def _has_command(hook: Hook) -> bool:
+    return hook.handler.command is not None or hook.handler.type in invocation.HANDLER_TYPES
 
 
 def _merge_groups(native: str, items: Json) -> Json:
@@ -245,7 +249,7 @@ def _interpret_hook(agent: Agent, hook: Hook) -> Hook:
     command = join_arguments(hook.handler.command, keys.get("args"))
     if command is not None:
         placement["args"] = keys.pop("args")
-    else:
+    elif hook.handler.command is not None:
         command = unwrap_shell(hook.handler.command or "")
         if command == hook.handler.command != wrap_in_shell(command):
             placement["direct"] = True
