@@ -14,7 +14,7 @@ from hookonce.model import Reply
 
 ADAPT = WrapperOptions("/home/author/.local/share/hookonce/bin/hookonce-on")
 CLIENT = ".local/share/hookonce/bin/hookonce-on"
-EVENTS = ("before_tool_execute", "after_tool_execute", "before_prompt", "session_start", "agent_stop")
+EVENTS = ("before_tool_execute", "session_start", "agent_stop")
 ABLE = [(name, event) for name in agents.AGENTS for event in EVENTS if config_event_of(agents.load(name), event)]
 
 
