@@ -18,6 +18,7 @@ SWITCHES = [(name, keys, value) for name in agents.AGENTS for _, keys, value in 
 def manifest(event="before_tool_execute", **fields):
     """A manifest with one hook."""
     handler = {"type": "command", "command": "./guard.sh"} | fields.pop("handler", {})
+    handler = {name: value for name, value in handler.items() if value is not None}
     return {"spec": "hooks/0.1", "hooks": [{"event": event, "handler": handler} | fields]}
 
 
@@ -278,6 +279,28 @@ def test_a_manifest_on_the_way_changes_nothing(target):
     assert "shell" == through["hooks"][0]["matcher"]
     assert convert(document, claude, other).document == convert(through, None, other).document
     assert document == convert(through, None, claude).document
+
+
+@pytest.mark.parametrize("adapt", [None, ADAPT], ids=["bare", "wrapped"])
+@pytest.mark.parametrize("name", agents.AGENTS)
+def test_no_agent_is_given_a_server_that_we_would_not_call(name, adapt):
+    """
+    Plain http to another machine is left out, by name; so it is in our own hooks.
+    """
+    made = convert(manifest(handler={"type": "http", "command": None, "url": "http://example.com/x"}), None, agents.load(name), adapt=adapt)
+
+    assert "lost" in effects_of(made, "http_handler")
+    assert "example.com" not in json.dumps(made.document)
+
+
+def test_keys_that_decide_whether_a_hook_runs_are_named():
+    """
+    They go to the agent that they are for, as a manifest has them; other keys of its own decide nothing.
+    """
+    own = {"if": "Bash(never)", "once": True, "colour": "red"}
+    made = convert(manifest(blocking=True, provider_data={"claude-code": own}), None, agents.load("claude-code"))
+
+    assert ["before_tool_execute ./guard.sh: if, once goes to Claude Code as it is written"] == [gap.note for gap in made.gaps if gap.capability == "provider_data"]
 
 
 @pytest.mark.parametrize("name", agents.AGENTS)

@@ -83,7 +83,7 @@ def test_sums_over_turns_are_the_session_s(seed):
     session, _ = summarize_session(records)
     assert len(records) == sum(turn.events for turn in found)
     assert (session.calls, session.failed_calls) == (sum(turn.calls for turn in found), sum(turn.failures for turn in found))
-    assert sum(one.decision is not None for one in records) == sum(turn.refusals for turn in found)
+    assert sum(one.decision is not None and one.event.derived_from is None for one in records) == sum(turn.refusals for turn in found)
     for name in Usage.__struct_fields__:
         expected = None if session.usage is None else getattr(session.usage, name)
         assert expected == summed(getattr(turn.usage, name) for turn in found if turn.usage is not None), name

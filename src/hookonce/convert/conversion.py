@@ -172,7 +172,9 @@ def convert(  # noqa: PLR0913  one name for each thing that a caller may choose
         gaps += wrapper_gaps
     if on_block == "error" and (guards := [gap for gap in degradation.gaps if gap.strategy == "block"]):
         raise HookonceError(f"{guards[0].note}, and no guard is wanted in its place")
-    obstacles = {} if is_same else {index: losses.unusable_gap(index, hook) for index, hook in degradation.hooks}
+    obstacles: dict[int, Gap | None] = {}
+    for index, hook in () if is_same else degradation.hooks:
+        obstacles[index] = losses.unusable_gap(index, hook) or losses.insecure_url_gap(index, manifest.hooks[index])
     for index, hook in degradation.hooks:
         if not _runs_in_wrapper(target, adapt, hook):
             obstacles[index] = obstacles.get(index) or losses.disclosure_gap(target, index, hook)
@@ -181,6 +183,7 @@ def convert(  # noqa: PLR0913  one name for each thing that a caller may choose
     gaps += [*degradation.gaps, *filter(None, obstacles.values()), *render_gaps]
     parsed_back = verify_round_trip(target, rendered_document, hooks, gaps)
     gaps += losses.fail_open_gaps(target, hooks, gaps, wrapped_indices)
+    gaps += losses.own_key_gaps(target, hooks) if source is None else []
     gaps += [] if is_same else losses.unread_field_gaps(target, hooks, parsed_back, gaps, wrapped_indices)
     return Conversion(
         document=rendered_document,

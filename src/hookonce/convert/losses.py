@@ -9,6 +9,7 @@ from hookonce.agents import config_of, explain_narrowing, lost_gap, placement_of
 from hookonce.base.invocation import CANONICAL_DIALECT, HANDLER_TYPES
 from hookonce.convert.spec_version import pattern_gaps
 from hookonce.formats import FORMATS
+from hookonce.manifest.http_script import explain_handler_fault
 from hookonce.manifest.load import MANIFEST_SPEC, dump_hook, find_problems
 from hookonce.manifest.match import find_matcher_problems
 from hookonce.manifest.schema import REQUIRED_FIELDS
@@ -95,6 +96,21 @@ def disclosure_gap(target: Agent, index: int, hook: Hook) -> Gap | None:
         f"{target.title} would post every text of its own payload, where this hook is told events as {hook.dialect}"
     )
     return lost_gap(index, hook, "privacy", reason)
+
+
+def insecure_url_gap(index: int, hook: Hook) -> Gap | None:
+    """Why a server is not called: an agent might post to a URL that we would not."""
+    fault = explain_handler_fault(hook.handler) if hook.handler.type == "http" else None
+    return None if fault is None else lost_gap(index, hook, "http_handler", f"its server is not called: {fault}")
+
+
+def own_key_gaps(target: Agent, hooks: list[tuple[int, Hook]]) -> list[Gap]:
+    """Keys of the target that a manifest carries, and that decide whether the hook runs, and in which shell."""
+    return [
+        _warning_gap(index, hook, "provider_data", f"{', '.join(sorted(keys))} goes to {target.title} as it is written")
+        for index, hook in hooks
+        if (keys := hook.provider_data.get(target.name, {}).keys() & _GATE_KEYS)
+    ]
 
 
 def manifest_gap(index: int, hook: Hook) -> Gap | None:
@@ -188,6 +204,7 @@ def fail_open_gaps(
     ]
 
 
+_GATE_KEYS = {"if", "once", "asyncRewake", "disabled", "enabled", "shell", "allowedEnvVars"}
 _WRAPPER_FAILS_OPEN = "our wrapper around it lets the action go on when the hook fails, is missing or takes too long"
 _AGENT_FAILS_OPEN = "lets the action go on when a hook fails, is killed or cannot be started"
 # fields that hardly any agent's file has a place for, and that are missed there; what is only shown is not

@@ -192,8 +192,9 @@ class TurnBuilder:
         turn.events += 1
         turn.last = max(turn.last, event.time)
         turn.user = turn.user or event.user
-        turn.refusals += record.decision is not None and record.decision.outcome == "deny"
-        turn.asks += record.decision is not None and record.decision.outcome == "ask"
+        if record.decision is not None and not is_derived(event):  # what follows from a refusal repeats it
+            turn.refusals += record.decision.outcome == "deny"
+            turn.asks += record.decision.outcome == "ask"
         if event.data.get("repeat") is not True:
             self._update_end(record)
         if is_redundant(event) and not (is_derived(event) and event.type in SESSION_ENDS):
