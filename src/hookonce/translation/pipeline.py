@@ -72,7 +72,7 @@ class Translation:
         self._write = plan.target.variants[plan.variant] if plan.variant else plan.target.write
         self._keeps_native = plan.level == "full" or plan.target.name == "canonical"
         # The canon and agents' payloads stay on this machine at full: they are what an agent has said, to the letter.
-        self._is_verbatim = plan.level == "full" and plan.target.name not in formats.FORMATS.keys() - {"canonical"}
+        self._is_local_target = plan.target.name not in formats.FORMATS.keys() - {"canonical"}
         self.withheld_count = 0
         if plan.user is not None and "user" in plan.target.lacks:
             self.notes[f"{plan.target.title} has no place for a user"] += 1
@@ -125,7 +125,7 @@ class Translation:
         self._remember(record)
         if source.name != self.plan.target.name:
             record = _carry_native(record, document, source, self.plan.target)
-        return self._write_documents(record)
+        return self._write_documents(record, is_document=True)
 
     def _is_fan_out(self, source: Format, event: Event, document: Object) -> bool:
         """Whether the line only repeats what a line before it produces anew."""
@@ -137,7 +137,8 @@ class Translation:
         while len(self._parents) > _MAX_PARENTS:
             del self._parents[next(iter(self._parents))]
 
-    def _write_documents(self, record: Record) -> list[Object]:
+    def _write_documents(self, record: Record, *, is_document: bool = False) -> list[Object]:
+        """The documents of a record; at full one that was a document of some format is the same in another."""
         plan = self.plan
         for gap in record.gaps:
             if gap.note is not None:
@@ -151,7 +152,7 @@ class Translation:
         user = None if plan.user is None else User(id=plan.user)
         if plan.keeps_users:
             user = public_user(record.event.user, settings.load().user)
-        if not self._is_verbatim:
+        if plan.level != "full" or not (is_document or self._is_local_target):
             output_record = redact(record, plan.level, native=self._keeps_native, user=user)
         elif user is not None:
             output_record = replace(record, event=replace(record.event, user=user))
