@@ -172,15 +172,12 @@ def convert(  # noqa: PLR0913  one name for each thing that a caller may choose
         gaps += wrapper_gaps
     if on_block == "error" and (guards := [gap for gap in degradation.gaps if gap.strategy == "block"]):
         raise HookonceError(f"{guards[0].note}, and no guard is wanted in its place")
-    obstacles: dict[int, Gap | None] = {}
-    for index, hook in () if is_same else degradation.hooks:
-        obstacles[index] = losses.unusable_gap(index, hook) or losses.insecure_url_gap(index, manifest.hooks[index])
-    for index, hook in degradation.hooks:
-        if not _runs_in_wrapper(target, adapt, hook):
-            obstacles[index] = obstacles.get(index) or losses.disclosure_gap(target, index, hook)
-    hooks = [(index, hook) for index, hook in degradation.hooks if obstacles.get(index) is None]
+    obstacles = {} if is_same else _find_obstacles(manifest, degradation.hooks)
+    bare_hooks = [(index, hook) for index, hook in degradation.hooks if not _runs_in_wrapper(target, adapt, hook)]
+    obstacles |= _find_disclosures(target, bare_hooks, obstacles)
+    hooks = [(index, hook) for index, hook in degradation.hooks if index not in obstacles]
     rendered_document, render_gaps, wrapped_indices = _render_hooks(target, adapt, hooks)
-    gaps += [*degradation.gaps, *filter(None, obstacles.values()), *render_gaps]
+    gaps += [*degradation.gaps, *obstacles.values(), *render_gaps]
     parsed_back = verify_round_trip(target, rendered_document, hooks, gaps)
     gaps += losses.fail_open_gaps(target, hooks, gaps, wrapped_indices)
     gaps += losses.own_key_gaps(target, hooks) if source is None else []
@@ -193,6 +190,23 @@ def convert(  # noqa: PLR0913  one name for each thing that a caller may choose
         needs_client=bool(wrapped_indices),
         side=build_sidecar(manifest, hooks, parsed_back),
     )
+
+
+def _find_obstacles(manifest: Manifest, hooks: list[tuple[int, Hook]]) -> dict[int, Gap]:
+    """Why hooks can stand in no other agent's file; a server is judged before a command takes its place."""
+    candidates = [
+        (index, losses.unusable_gap(index, hook) or losses.insecure_url_gap(index, manifest.hooks[index]))
+        for index, hook in hooks
+    ]
+    return {index: gap for index, gap in candidates if gap is not None}
+
+
+def _find_disclosures(target: Agent, hooks: list[tuple[int, Hook]], obstacles: dict[int, Gap]) -> dict[int, Gap]:
+    """Which further hooks without a wrapper would be told more than they may know."""
+    candidates = [
+        (index, losses.disclosure_gap(target, index, hook)) for index, hook in hooks if index not in obstacles
+    ]
+    return {index: gap for index, gap in candidates if gap is not None}
 
 
 def _carry_matchers(

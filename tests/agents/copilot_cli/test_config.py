@@ -181,11 +181,11 @@ def test_http_is_post_and_https():
     What Copilot would send otherwise, or not at all, is told.
     """
     _, entry, fine = convert_hook(hook(handler={"type": "http", "url": "https://a.example", "headers": {"X": "$Y"}, "allowed_env": ["Y"], "timeout": 3}))
-    _, _, doubts = convert_hook(hook(handler={"type": "http", "url": "http://a.example", "method": "PUT"}))
+    _, _, doubts = convert_hook(hook(handler={"type": "http", "url": "http://localhost:1", "method": "PUT"}))
 
     assert {"type": "http", "url": "https://a.example", "headers": {"X": "$Y"}, "allowedEnvVars": ["Y"], "timeoutSec": 3} == entry
     assert [] == fine
-    assert ["before_tool_execute http://a.example: GitHub Copilot CLI always sends POST, not PUT", "before_tool_execute http://a.example: GitHub Copilot CLI calls nothing but https addresses by default"] == doubts
+    assert ["before_tool_execute http://localhost:1: GitHub Copilot CLI always sends POST, not PUT", "before_tool_execute http://localhost:1: GitHub Copilot CLI calls nothing but https addresses by default"] == doubts
 
 
 def test_a_wrapper_is_taken_off_every_command():
