@@ -18,7 +18,10 @@ BUILT := pyproject.toml hatch_build.py $(wildcard src/hookonce/client/native/*.[
 run: $(PLAIN)  ## start hookonce and show what happens; without a terminal, or an agent, a demonstration
 	@$(BIN)/hookonce up --or-demo
 
-test: lint  ## all checks and all tests that need nothing from outside
+# One collection beside the checks writes the compiled tests that every worker then reads.
+test: $(DEV)  ## all checks and all tests that need nothing from outside
+	@$(BIN)/pytest --collect-only --quiet > $(VENV)/collect.log 2>&1 & \
+	$(MAKE) --no-print-directory lint; code=$$?; wait; exit $$code
 	@echo "pytest"
 	@$(BIN)/pytest -n auto -m "not integration" $(ARGS)
 
