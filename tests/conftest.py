@@ -2,12 +2,14 @@
 
 import os
 import shutil
+from collections import Counter
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from hookonce.base.runtime_dir import candidate_dirs
 from tests.machine import hide_system_settings
+from tests.sample import EXHAUSTIVE
 from tests.shared import ABSENT
 
 os.environ["HOOKONCE_COLD"] = "1"  # a test that wants a daemon says so, and ends it
@@ -24,6 +26,18 @@ def pytest_configure(config):
     """--hypothesis-seed and --hypothesis-profile choose other examples than those of every run."""
     if config.getoption("--hypothesis-profile") is None:
         settings.load_profile("fixed" if config.getoption("--hypothesis-seed") is None else "seeded")
+
+
+def pytest_collection_modifyitems(items):
+    """Of a test that is marked `part(n)` every nth case is left out, unless all are asked for."""
+    numbers = Counter()
+
+    def is_taken(item):
+        mark, name = item.get_closest_marker("part"), item.nodeid.partition("[")[0]
+        numbers[name] += mark is not None
+        return EXHAUSTIVE or mark is None or numbers[name] % mark.args[0] > 0
+
+    items[:] = filter(is_taken, items)
 
 
 @pytest.hookimpl(optionalhook=True)

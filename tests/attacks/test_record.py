@@ -179,6 +179,7 @@ def rows_of(names):
         return [connection.execute("SELECT count(*) FROM events WHERE id = ?", (name,)).fetchone()[0] for name in names]
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("has_new_writer", [False, True], ids=["open writer", "new writer"])
 @pytest.mark.parametrize("attack", TRIGGERS)
 def test_what_would_keep_rows_out_is_noticed_and_nothing_is_lost(writer, attack, has_new_writer):

@@ -73,6 +73,7 @@ def refusing(home, name="claude-code"):
 # Faults in the real command
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("name", agents.AGENTS)
 def test_the_fail_mode_is_the_same_with_python_and_without(home, client, name):
     """
@@ -137,6 +138,7 @@ def package(file, name, text):
     names(file, program, build, first, *shelves)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("fault", INTERPRETERS)
 def test_without_python_the_shell_has_the_last_word(home, client, fault):
     """
@@ -215,6 +217,7 @@ def test_the_shell_finds_the_refusal_without_any_other_program(home, client):
     assert bytes_of(promised(one, "closed")) == (ran.stdout, ran.stderr, ran.returncode)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("python", [True, False])
 @pytest.mark.parametrize("redirection", ["<&-", "2>&-", "<&- 2>&-", "<&- >&- 2>&-", ">&-", ">/dev/full", "2>/dev/full", "| true"])
 def test_streams_that_are_closed_or_full_end_in_nothing_strange(home, client, redirection, python):

@@ -173,6 +173,7 @@ def test_a_deny_counts_whatever_the_exit_code(tmp_path):
     assert [{"thrown": "no"}] == play(tmp_path, [hook("""echo '{"throw": "no"}'; exit 1""")], call())
 
 
+@pytest.mark.part(2)
 @needs_node
 @pytest.mark.parametrize(
     ("matcher", "fits", "others"),

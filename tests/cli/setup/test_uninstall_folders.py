@@ -86,6 +86,7 @@ RULES = {
 }
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(("settings", "rules", "dropped"), RULES.values(), ids=RULES)
 def test_a_folder_that_gemini_does_not_trust_is_named(project, settings, rules, dropped):
     """

@@ -171,6 +171,7 @@ BAD = {
 }
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("stays", [False, True], ids=["and is gone", "and stays"])
 @pytest.mark.parametrize("said", BAD.values(), ids=BAD)
 def test_a_daemon_that_talks_nonsense_is_left_for_python(world, daemon, said, stays):

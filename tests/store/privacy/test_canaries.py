@@ -77,6 +77,7 @@ def may_sing(path, tool, level):
     return path[0] == "event" and path[1] in NAMES
 
 
+@pytest.mark.part(2)
 @pytest.mark.covers("AH-47", "AH-53")
 @pytest.mark.parametrize("level", ["minimal", "standard"])
 @pytest.mark.parametrize("agent", sorted(BY_AGENT))
@@ -135,6 +136,7 @@ def test_secrets_are_kept_at_no_level_wherever_they_stand(agent, level, monkeypa
     assert [] == [end for end in spooled if end.encode() in raw]
 
 
+@pytest.mark.part(2)
 @pytest.mark.covers("AH-53")
 @pytest.mark.parametrize("level", ["minimal", "standard"])
 @pytest.mark.parametrize("agent", sorted(BY_AGENT))
