@@ -77,8 +77,11 @@ def receive_call(
         if raw == TRIAL_PAYLOAD or is_paused:
             silent_agent, call_context = load_caller(arguments.agent), replace(call_context, runs_hooks=False)
         if raw != TRIAL_PAYLOAD:
-            with suppress(*([Exception] if is_paused else [])):  # a pause works whatever else is broken
+            try:
                 request = _note_caller(parse_request(arguments, raw, call_context.pid), call_context)
+            except Exception:
+                if not is_paused:  # a pause works whatever else is broken
+                    raise
     except BaseException as problem:  # noqa: BLE001  our own failure is never a decision by accident
         return IncomingCall(argv=argv, raw=raw, context=call_context, problem=problem)
     if request is not None and call_context.runs_hooks:
