@@ -82,6 +82,14 @@ class SandboxHome:
             _stop_process(status_reply["pid"], signal.SIGKILL if force else signal.SIGTERM)
         rmtree(self.runtime_dir(), ignore_errors=True)
 
+    def delete(self, *, force: bool = False) -> None:
+        """Stop the daemon and delete the home, until it stays away: the rest of a call may still write there."""
+        deadline = time.monotonic() + _DAEMON_TIMEOUT_S
+        while self.path.exists() and time.monotonic() < deadline:
+            self.stop_daemon(force=force)
+            rmtree(self.path, ignore_errors=True)
+            time.sleep(_POLL_INTERVAL_S)
+
 
 def _write_manifest(folder: Path, hooks: list[Object]) -> None:
     folder.mkdir(parents=True)

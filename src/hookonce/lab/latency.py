@@ -275,7 +275,7 @@ def _prepare_cases() -> Iterator[tuple[list[LatencyCase], dict[str, str]]]:
             yield cases, skip_reasons
         finally:
             for home in homes.values():
-                home.stop_daemon()
+                home.delete()
 
 
 def _measure_call(case: LatencyCase, way: str, tally: CallTally, *, counts_cold: bool) -> None:

@@ -99,10 +99,10 @@ def _run_demo(deadline: float, *, utc: bool) -> int:
         try:
             return _play_demo(home, deadline, utc=utc)
         except KeyboardInterrupt:
-            home.stop_daemon(force=True)
+            home.delete(force=True)
             raise
         finally:
-            home.stop_daemon()
+            home.delete()
 
 
 def _play_demo(home: SandboxHome, deadline: float, *, utc: bool) -> int:
