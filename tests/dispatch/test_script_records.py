@@ -69,3 +69,22 @@ def test_a_script_that_ends_after_the_call_was_stored_repeats_it(home):
         rows = writer.connection.execute("SELECT body FROM events WHERE type = 'before_tool_execute' ORDER BY seq").fetchall()
     first, late = (json.loads(row[0]) for row in rows)
     assert (True, first["event"]["id"], ["deny"]) == (late["event"]["data"]["repeat"], late["event"]["caused_by"], [run.get("outcome") for run in late["runs"]])
+
+
+def test_each_script_that_ends_later_is_recorded_once(home):
+    """
+    Scripts of one call end one after the other, long after the call was stored: no run is lost, and none is told twice.
+    """
+    ask(*INSTALLED)
+    with Writer() as writer:
+        recorder = Recorder(writer, lambda _: False)
+        recorder.ingest_spool()
+        new_counts = []
+        for words in (SILENCE, REFUSAL, script("sleep 0")):
+            ask(*words)
+            new_counts.append(recorder.ingest_spool().new_records)
+        rows = writer.connection.execute("SELECT body FROM events WHERE type = 'before_tool_execute' ORDER BY seq").fetchall()
+    runs = [json.loads(row[0])["runs"] for row in rows]
+    assert [1] * 3 == new_counts
+    assert [1] * 4 == [*map(len, runs)]
+    assert 4 == len({run["digest"] for (run,) in runs})

@@ -71,6 +71,25 @@ def test_what_is_missing_is_recorded_before_the_end(writer, together):
     assert ["before_prompt", "agent_response", "session_start", "agent_stop", "session_end", "session_end"] == [kind for (kind,) in rows]
 
 
+class Listener:
+    def before_append(self, recorder, entries):
+        return entries
+
+    def after_append(self, entries):
+        pass
+
+
+def test_thousands_of_ends_are_recorded_together(writer, monkeypatch):
+    """
+    Short sessions that waited in the spool for long: each end begins a transaction, however many there are.
+    """
+    told = [build_entry(stored(number, type="session_end", session=f"s{number}", tool=None)) for number in range(1200)]
+    recorder = Recorder(writer, reports_session_start, Listener())
+    batches = []
+    monkeypatch.setattr(recorder, "append", lambda entries: batches.append(entries) or len(entries))
+    assert (1200, [1] * 1200) == (recorder.record(told), [*map(len, batches)])
+
+
 # Long ones
 
 

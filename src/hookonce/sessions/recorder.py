@@ -8,6 +8,7 @@ import sqlite3
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from itertools import pairwise
 from sqlite3 import Connection
 from typing import Protocol, TypeVar
 
@@ -141,10 +142,13 @@ class Recorder:
         With a listener the end of a session begins a transaction of its own: what the session's files tell of calls
         before it is stored between them.
         """
-        kinds = [entry.record.event.type for entry in entries]
-        end = next((index for index, kind in enumerate(kinds) if index and kind in SESSION_ENDS), None)
-        if end is not None and self._listener is not None:
-            return self.record(entries[:end]) + self.record(entries[end:])
+        parts = [0, len(entries)]
+        if self._listener is not None:
+            kinds = [entry.record.event.type for entry in entries]
+            parts[1:1] = [index for index, kind in enumerate(kinds) if index and kind in SESSION_ENDS]
+        return sum(self._record_part(entries[start:end]) for start, end in pairwise(parts))
+
+    def _record_part(self, entries: Sequence[StoreEntry]) -> int:
         entries = self._notify(lambda listener: listener.before_append(self, entries)) or entries
         new_count = self.append(entries)
         self._notify(lambda listener: listener.after_append(entries))

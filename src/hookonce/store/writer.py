@@ -2,7 +2,6 @@
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
 from sqlite3 import Connection
 from typing import Protocol, Self
@@ -99,18 +98,20 @@ class Writer:
         return new_rows, chain_head
 
     def _late_entries(self, entry: StoreEntry) -> list[StoreEntry]:
-        """What a second entry of an agent has added to a call that is stored: a record that repeats the call."""
-        event, runs = entry.record.event, entry.record.runs
-        if not runs or event.data.get("repeat") is True:
+        """What a further entry of an agent has added to a call that is stored: a record that repeats the call."""
+        event, runs, row_id, known_count = entry.record.event, entry.record.runs, entry.record.event.id, 0
+        if event.data.get("repeat") is True:
             return []
-        body = self.connection.execute("SELECT body FROM events WHERE id = ?", (event.id,)).fetchone()[0]
-        with suppress(ValueError):  # erased
-            stored_runs = decode_entry(body).record.runs
-            late_runs = [run for run in runs if run not in stored_runs]
-            late_id, data = ids.derive_id(event.id, "late_runs", str(len(stored_runs))), event.data | {"repeat": True}
-            late_event = replace(event, id=late_id, caused_by=event.id, data=data)
-            return [build_entry(replace(entry.record, event=late_event, runs=late_runs))] if late_runs else []
-        return []
+        while runs and (row := self.connection.execute("SELECT body FROM events WHERE id = ?", (row_id,)).fetchone()):
+            try:
+                stored_runs = decode_entry(row[0]).record.runs
+            except ValueError:  # erased
+                return []
+            runs = [run for run in runs if run not in stored_runs]
+            known_count += len(stored_runs)
+            row_id = ids.derive_id(event.id, "late_runs", str(known_count))
+        late_event = replace(event, id=row_id, caused_by=event.id, data=event.data | {"repeat": True})
+        return [build_entry(replace(entry.record, event=late_event, runs=runs))] if runs else []
 
     def _require_row(self, event_id: str, key: bytes) -> None:
         """Where an insert did nothing, our own row of that id has to be there: else something keeps it out."""
