@@ -1,5 +1,7 @@
 """Tasks that run at once, as one operation."""
 
+from hookonce.base.event_loop import EventLoop
+from hookonce.daemon.task import CallTask
 from hookonce.handlers.operation import run_to_completion
 from hookonce.handlers.task_group import TaskGroup
 
@@ -41,3 +43,31 @@ def test_a_result_that_ends_the_group_cancels_the_others_and_those_that_have_not
     run_to_completion(group)
 
     assert ([None, "last"], ["last", "other"], None) == (group.results, log, group.error)
+
+
+class Unstartable:
+    timeout = 60.0
+
+    def begin(self, *_):
+        raise LookupError("nothing there")
+
+
+def asks():
+    result = yield Unstartable()
+    return result.failure
+
+
+def test_an_operation_whose_start_raises_has_failed():
+    """
+    The task goes on at once, in a group and alone in a daemon; nobody waits until its time is over.
+    """
+    group = TaskGroup([asks(), waits(0.0, "other", [])], 1.0, lambda *_: False)
+    run_to_completion(group)
+    loop, replies = EventLoop(on_error=lambda _: None), []
+    CallTask(loop, asks(), replies.append).resume()
+    for _ in range(3):
+        loop.run_once(0.1)
+    loop.close()
+
+    assert ["not started: nothing there", "other"] == group.results
+    assert ["not started: nothing there"] == replies

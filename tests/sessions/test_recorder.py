@@ -72,7 +72,7 @@ def test_what_is_missing_is_recorded_before_the_end(writer, together):
 
 
 class Listener:
-    def before_append(self, recorder, entries):
+    def before_append(self, _, entries):
         return entries
 
     def after_append(self, entries):

@@ -6,7 +6,7 @@ from time import monotonic
 from typing import Generic, TypeVar
 
 from hookonce.base.event_loop import EventLoop, Timer
-from hookonce.handlers.operation import Operation, OperationHandle, OperationResult, Task, TaskWait
+from hookonce.handlers.operation import Operation, OperationHandle, OperationResult, Task, TaskWait, begin_operation
 from hookonce.secrets import log
 
 T = TypeVar("T")
@@ -50,7 +50,7 @@ class CallTask(Generic[T]):
         if remaining_s <= 0:
             self.resume(OperationResult(failure="timeout"))
         else:
-            self._pending = operation.begin(self._loop, remaining_s, self.resume)
+            self._pending = begin_operation(operation, self._loop, remaining_s, self.resume)
 
     def _finish(self, reply: T | None) -> None:
         self.is_over = True

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Generic, TypeVar
 
 from hookonce.base.event_loop import EventLoop, Timer
-from hookonce.handlers.operation import OperationHandle, OperationResult, ResultCallback, Task
+from hookonce.handlers.operation import OperationHandle, OperationResult, ResultCallback, Task, begin_operation
 
 T = TypeVar("T")
 
@@ -50,7 +50,7 @@ class TaskGroup(Generic[T]):
             if isinstance(wait, (int, float)):
                 self._pending[index] = self._loop.call_later(wait, resume)
             else:
-                self._pending[index] = wait.begin(self._loop, wait.timeout, resume)
+                self._pending[index] = begin_operation(wait, self._loop, wait.timeout, resume)
 
     def _finish(self, index: int) -> None:
         del self._pending[index]

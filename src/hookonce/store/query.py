@@ -65,6 +65,14 @@ def find_records(connection: Connection, record_filter: RecordFilter) -> Iterato
                 yield decode_entry(row.body).record
 
 
+def newest_bodies(connection: Connection, event_type: str, since: str, max_rows: int) -> Iterator[bytes]:
+    """Bodies of records of one type, the newest first, read one at a time; erased ones are left out."""
+    statement = (
+        "SELECT body FROM events WHERE type = ? AND time >= ? AND erased = 0 ORDER BY time DESC, seq DESC LIMIT ?"
+    )
+    return (row[0] for row in connection.execute(statement, (event_type, time_bound(since), max_rows)))
+
+
 def _build_where(record_filter: RecordFilter) -> tuple[str, list[str | int]]:
     parts, values = ["TRUE"], list[str | int]()
     for part, value in _build_conditions(record_filter):

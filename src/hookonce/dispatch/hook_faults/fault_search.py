@@ -15,6 +15,8 @@ from hookonce.handlers.supervise.forked_child import ForkedChild
 from hookonce.model import Agent
 from hookonce.secrets import log
 
+_RECORD_TIMEOUT_S = 0.01  # seconds in which the record is read: others wait for it
+
 
 class FaultSearch(Struct, frozen=True, kw_only=True):
     """Operation that searches for faults in a forked child: files and the record may be slow, and others wait."""
@@ -30,7 +32,7 @@ class FaultSearch(Struct, frozen=True, kw_only=True):
         The record is read here: SQLite must not be used on both sides of a fork.
         """
         hooks = [candidate.hook for candidate in find_candidates(self.project) if candidate.hook is not None]
-        newest_runs = load_runs(hooks)
+        newest_runs = load_runs(hooks, _RECORD_TIMEOUT_S)
 
         def search() -> bytes:
             try:
