@@ -13,7 +13,7 @@ WRITE = "file_write"
 
 @pytest.fixture(autouse=True)
 def _hurried(monkeypatch):
-    monkeypatch.setattr(denied_files, "_CHECK_DELAYS_S", (0.15, 0.3, 0.45))
+    monkeypatch.setattr(denied_files, "_CHECK_DELAYS_S", (0.15, 0.5, 3.0))
     monkeypatch.setattr(denied_files, "_SETTLE_S", 0.05)
 
 
@@ -51,7 +51,7 @@ def create(file):
 @pytest.mark.parametrize(
     ("change", "origin"),
     [
-        (lambda file: file.write_text("new"), "file_saved"),
+        (lambda file: file.write_text("newer"), "file_saved"),
         (lambda file: file.unlink(), "file_deleted"),
         (lambda file: os.utime(file, ns=(1, 1)), "file_saved"),
     ],
@@ -106,7 +106,7 @@ def test_whatever_was_let_through_meanwhile_may_have_written_it(harness, file, t
     """
     refuse(harness, file)
     harness.tell("before_tool_execute", tool=tool, given=given, session=session, cwd=str(file.parent))
-    file.write_text("new")
+    file.write_text("newer")
 
     assert [] == alarms(harness)
 
@@ -121,8 +121,8 @@ def test_what_cannot_have_written_it_explains_nothing(harness, file, tool, given
     refuse(harness, file)
     harness.tell("before_tool_execute", tool=tool, given=given, session="other")
     harness.tell("before_tool_execute", tool="shell", given={"command": "x"}, outcome="deny")
-    file.write_text("new")
-    time.sleep(0.05)
+    file.write_text("newer")
+    time.sleep(0.3)  # more than the time of a file may be behind
     harness.tell("before_tool_execute", tool="shell", given={"command": "make"})
 
     assert 1 == len(alarms(harness))
@@ -134,6 +134,6 @@ def test_what_was_still_running_may_have_written_it(harness, file):
     """
     harness.tell("before_tool_execute", tool="shell", given={"command": "make watch"}, session="other")
     refuse(harness, file)
-    file.write_text("new")
+    file.write_text("newer")
 
     assert [] == alarms(harness)

@@ -37,7 +37,7 @@ def test_the_demonstration_shows_every_step_and_says_what_was_refused(tmp_path):
     assert any("policy_blocked" in line for line in lines)
     assert set(list_recordings()) == {line.split()[1] for line in lines}
     assert 1 == sum(line.startswith("refused: ") and "rm -rf" in line for line in done.stdout.splitlines())
-    assert "6 failed calls" in done.stdout
+    assert "25 tool calls, 1 refused, 0 asked, 6 failed calls" in done.stdout
     assert not (tmp_path / ".local/share/hookonce/events.db").exists()
 
 

@@ -52,6 +52,7 @@ class LiveView:
         self.refusals: list[Stored] = []
         self.alarms: deque[str] = deque(maxlen=3)
         self.sessions: set[str] = set()
+        self.call_count = 0  # events that a call brought, and no other event
         self._times: deque[float] = deque()
 
     def poll(self) -> list[str]:
@@ -75,6 +76,7 @@ class LiveView:
         facts = (True, event.type == "before_tool_execute", outcome == "deny", outcome == "ask", has_failed)
         counts.update(dict(zip(_COUNT_TITLES, facts, strict=True)))
         self.sessions |= {event.session} if event.session else set()
+        self.call_count += not event.derived_from
         self._times.append(monotonic())
         if outcome == "deny":
             self.refusals.append(record)
@@ -94,6 +96,10 @@ class LiveView:
     def total(self) -> Counter[str]:
         """The counts of all agents together."""
         return sum(self.counts.values(), Counter())
+
+    def is_quiet(self, seconds: float) -> bool:
+        """Whether no event came in these last seconds."""
+        return not self._times or monotonic() - self._times[-1] > seconds
 
     def events_per_second(self) -> float:
         """Events in a second, of late."""

@@ -28,7 +28,8 @@ from hookonce.store.status import load_store_summary
 _UNIT_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
 _DURATION = re.compile(r"(\d{1,6})([smh]?)")
 _DEMO_S = 20.0  # seconds of a demonstration that nobody has asked for
-_SETTLE_S = 1.5  # seconds in which what was answered last is kept
+_MAX_SETTLE_S = 5.0  # seconds in which what was answered last is kept
+_SETTLE_S = 0.5  # in which the events derived from it follow
 _STEP_INTERVAL_S = 0.05  # seconds between two steps of the demonstration
 _DEMO_HOOK_COMMAND = "grep -q 'rm -rf' && { echo 'whole folders are removed by people' >&2; exit 2; } || exit 0"
 _EXAMPLES = """examples:
@@ -119,7 +120,10 @@ def _play_demo(home: SandboxHome, deadline: float, *, utc: bool) -> int:
     def is_over() -> bool:
         if not player.is_alive() and not end_times:
             end_times.append(monotonic())
-        return bool(end_times) and (monotonic() - end_times[0] > _SETTLE_S or live.total["events"] >= len(times))
+        if not end_times:
+            return False
+        is_complete = live.call_count >= len(times) and live.is_quiet(_SETTLE_S)
+        return is_complete or monotonic() - end_times[0] > _MAX_SETTLE_S
 
     try:
         show_live_view(live, is_over, "hookonce, a demonstration")
