@@ -24,7 +24,7 @@ from hookonce.daemon.dedup_cache import DedupCache
 from hookonce.daemon.http.connection import RequestHead
 from hookonce.daemon.http.event_intake import EventIntake
 from hookonce.daemon.store_writer import BackgroundStoreWriter
-from hookonce.daemon.task import CallTask
+from hookonce.handlers.loop_task import LoopTask
 from hookonce.store.writer import Writer
 from hookonce.translation.import_events import import_events
 
@@ -66,7 +66,7 @@ def take_live(services: Any, lines: list[bytes]) -> float:
     """The processor's seconds for one body, until all of it is stored."""
     responses: list[Any] = []
     begin = process_time()
-    CallTask(services.loop, EventIntake(services).answer_request(_HEAD, b"\n".join(lines)), responses.append).resume()
+    LoopTask(services.loop, EventIntake(services).answer_request(_HEAD, b"\n".join(lines)), responses.append).resume()
     while not responses:
         services.loop.run_once(0.01)
     while not services.store_writer.is_flushed:

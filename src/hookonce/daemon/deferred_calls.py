@@ -10,12 +10,12 @@ from hookonce.base.event_loop import EventLoop
 from hookonce.daemon import connection
 from hookonce.daemon.call_timer import CallTimer
 from hookonce.daemon.dedup_cache import DedupCache
-from hookonce.daemon.task import CallTask
 from hookonce.dispatch import dispatcher
 from hookonce.dispatch.context import CallContext
 from hookonce.dispatch.fast_path import lookup
 from hookonce.dispatch.fast_path.table import TableCache
 from hookonce.dispatch.manifest_stamps import Stamps
+from hookonce.handlers.loop_task import LoopTask
 from hookonce.model import Object
 from hookonce.store.spool.journal import SpoolJournal
 
@@ -131,7 +131,7 @@ class DeferredCalls:
             add_duration=partial(self._call_timer.add_duration, at=received_at),
         )
         call = dispatcher.receive_call(client_request.argv, client_request.stdin, call_context, client_request.id)
-        CallTask(self._loop, dispatcher.answer_incoming(call), lambda _: None).resume()
+        LoopTask(self._loop, dispatcher.answer_incoming(call), lambda _: None).resume()
 
 
 def _find_row(table: Object, fields: list[bytes]) -> Object | None:

@@ -12,7 +12,6 @@ from hookonce.base import times
 from hookonce.base.event_loop import EventLoop
 from hookonce.base.process_info import LongLivedRegistry
 from hookonce.daemon.store_writer import BackgroundStoreWriter
-from hookonce.daemon.task import CallTask
 from hookonce.dispatch import pause
 from hookonce.dispatch.derived_hooks import (
     MAX_START_WAIT_S,
@@ -27,6 +26,7 @@ from hookonce.dispatch.derived_hooks import (
     store_runs,
 )
 from hookonce.dispatch.select import Selection
+from hookonce.handlers.loop_task import LoopTask
 from hookonce.handlers.operation import Task
 from hookonce.model import Event, Object, Record
 from hookonce.secrets import log
@@ -46,7 +46,7 @@ class DerivedEventHooks:
     def __init__(self, loop: EventLoop, store_writer: BackgroundStoreWriter, registry: LongLivedRegistry) -> None:
         """Nothing is asked before `schedule` is called."""
         self._loop, self._store_writer, self._registry = loop, store_writer, registry
-        self._tasks: dict[SessionKey, CallTask[Record | None]] = {}
+        self._tasks: dict[SessionKey, LoopTask[Record | None]] = {}
         self._pending_runs: dict[str, tuple[Event, Record]] = {}  # how hooks have run, by the id of their event
         self._finished_runs: dict[str, FinishedRuns] = {}  # of events some of whose hooks have still to begin
         self._is_scheduled, self._is_stopping, self._asked_count = False, False, 0
@@ -139,7 +139,7 @@ class DerivedEventHooks:
             partial(self._note_start, item.id),
             self._finished_runs.setdefault(item.id, {}),
         )
-        self._tasks[key] = call_task = CallTask(self._loop, task, partial(self._finish, key, event, selection))
+        self._tasks[key] = call_task = LoopTask(self._loop, task, partial(self._finish, key, event, selection))
         self._loop.call_soon(call_task.resume)
         return True
 

@@ -20,13 +20,13 @@ from hookonce.daemon.connection import ClientConnection, ClientRequest
 from hookonce.daemon.dedup_cache import DedupCache
 from hookonce.daemon.denied_files import DeniedFileWatcher
 from hookonce.daemon.store_writer import BackgroundStoreWriter
-from hookonce.daemon.task import CallTask
 from hookonce.dispatch import dedup, dispatcher
 from hookonce.dispatch.context import CallContext, forked_context
 from hookonce.dispatch.dispatcher import IncomingCall
 from hookonce.dispatch.fail_mode import encode_reply
 from hookonce.dispatch.manifest_stamps import Stamps
 from hookonce.dispatch.pipeline import CallAbandonedError
+from hookonce.handlers.loop_task import LoopTask
 from hookonce.handlers.operation import Task, run_blocking
 from hookonce.handlers.supervise import watchdog
 from hookonce.handlers.supervise.hook_results import CallResults
@@ -132,7 +132,7 @@ class SocketCall:
         self._services, self._client, self._request, self._pid = services, client, request, pid
         self._started_at = monotonic() - process_info.process_age_s(pid)
         self._results = CallResults(f"{services.calls_dir}/{request.id}", pid)
-        self._task: CallTask[Reply] | ForkedCall | None = None
+        self._task: LoopTask[Reply] | ForkedCall | None = None
         self._is_waiting = False  # for a hook, or for a copy of us
 
     def start(self, stamps: Stamps, *, is_paused: bool) -> None:
@@ -186,7 +186,7 @@ class SocketCall:
 
     def _run_task(self, call: IncomingCall) -> None:
         services = self._services
-        self._task = call_task = CallTask(services.loop, dispatcher.answer_incoming(call), self._finish)
+        self._task = call_task = LoopTask(services.loop, dispatcher.answer_incoming(call), self._finish)
         call_task.resume()
         if not call_task.is_over:
             self._wait_for_hooks()

@@ -29,11 +29,11 @@ from hookonce.dispatch.select import SelectedHook
 from hookonce.errors import HookonceError, PayloadError
 from hookonce.handlers.command import CommandOperation, ProcessContext
 from hookonce.handlers.environment import compose_environment, compose_model_environment, python_variables
+from hookonce.handlers.loop_task import TaskGroup
 from hookonce.handlers.operation import OperationResult, OperationRunner, Task, run_blocking, run_to_completion
 from hookonce.handlers.supervise import limits
 from hookonce.handlers.supervise.detached_process import run_detached
 from hookonce.handlers.supervise.hook_results import CallResults
-from hookonce.handlers.task_group import TaskGroup
 from hookonce.handlers.verdict import HandlerResult, Rights, Verdict, verdict
 from hookonce.manifest.discover import find_project
 from hookonce.model import Agent, Decision, Event, Gap, Hook, HookRun

@@ -55,17 +55,6 @@ class FailedStart:
         """There is nothing to cancel."""
 
 
-def begin_operation(
-    operation: Operation, loop: EventLoop, timeout: float, on_result: ResultCallback
-) -> OperationHandle:
-    """Start an operation; if that raises, it has failed: whoever waits for it goes on."""
-    started_at = monotonic()
-    try:
-        return operation.begin(loop, timeout, on_result)
-    except Exception as problem:  # noqa: BLE001  nobody else would tell the task
-        return FailedStart(loop, problem, started_at, on_result)
-
-
 def run_to_completion(operation: Operation) -> OperationResult:
     """Run one operation to completion on a loop of its own."""
     loop = EventLoop()

@@ -30,10 +30,10 @@ from hookonce.daemon.http.connection import HttpConnection, HttpError, RequestHe
 from hookonce.daemon.http.event_intake import EventIntake, IntakeResponse
 from hookonce.daemon.socket_call import DaemonServices
 from hookonce.daemon.stream import Acceptor
-from hookonce.daemon.task import CallTask
 from hookonce.dispatch import dedup, dispatcher, fail_mode, pause
 from hookonce.dispatch.context import CallContext
 from hookonce.errors import HookonceError
+from hookonce.handlers.loop_task import LoopTask
 from hookonce.handlers.operation import Task
 from hookonce.manifest.discover import find_project
 from hookonce.model import Object, Reply
@@ -204,7 +204,7 @@ class HttpListener:
             _remove_claim(call_id)
             self._connections.pop(connection, None)
 
-        call_task = CallTask(services.loop, task, finish)
+        call_task = LoopTask(services.loop, task, finish)
         call_task.resume()
         if not call_task.is_over:
             has_waited = True
