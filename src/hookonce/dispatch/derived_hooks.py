@@ -36,6 +36,7 @@ from hookonce.store.integrity.write_guard import guarded_transaction
 from hookonce.store.spool.files import load_records
 from hookonce.store.writer import Writer
 from hookonce.vocabulary.events import HOOK_DEPTH
+from hookonce.vocabulary.names import hook_name
 
 __all__ = ["STORE_ERRORS"]
 HOOK_RUNS_EVENT = "vendor.hookonce.hook_runs"
@@ -85,7 +86,7 @@ def derived_hooks_task(
     caller = replace(caller, depth=depth if type(depth) is int else 0, decision=item.record.decision)
     deadline = monotonic() + budget_s
     for digest, hook in _number_hooks(selection.hooks).items():
-        name = hook.hook.name or hook.hook.event
+        name = hook_name(hook.hook)
         if caller.depth >= process_info.MAX_DEPTH:
             gaps.append(_gap("depth", f"{name} was not asked: hooks start agents whose hooks start agents"))
         elif digest in finished_runs:

@@ -19,6 +19,7 @@ from hookonce.model import Event, Gap, Hook, Record
 from hookonce.sessions.attribution import user_of
 from hookonce.store.integrity import keys
 from hookonce.store.privacy.redact import Level, redact
+from hookonce.vocabulary.names import hook_name
 
 DEFAULT_LEVEL: Level = "minimal"
 _KEY_BYTES = 32
@@ -37,7 +38,7 @@ def privacy_level(hook: Hook, scope: Scope) -> tuple[Level, list[Gap]]:
     level: Level = hook.privacy or DEFAULT_LEVEL
     if level != "full" or scope != "project":
         return level, []
-    note = f"{hook.name or hook.event} of a project asks for privacy full, and is told the event at {DEFAULT_LEVEL}"
+    note = f"{hook_name(hook)} of a project asks for privacy full, and is told the event at {DEFAULT_LEVEL}"
     return DEFAULT_LEVEL, [Gap(where="$.runs", capability="privacy", strategy="weaken", effect="observes", note=note)]
 
 

@@ -39,6 +39,7 @@ from hookonce.manifest.discover import find_project
 from hookonce.model import Agent, Decision, Event, Gap, Hook, HookRun
 from hookonce.secrets import log
 from hookonce.store.privacy.sanitize import sanitize_output
+from hookonce.vocabulary.names import hook_name
 
 DEFAULT_HOOK_TIMEOUT_S = 30  # seconds for one hook that names none
 _MIN_MARGIN_S, _MARGIN_RATIO = 0.5, 0.1
@@ -126,7 +127,9 @@ def hooks_task(
             gaps += [_unasked_gap(hook, refuser) for hook in batch if hook not in asked_hooks]
             outcomes, event = yield from _run_batch(asked_hooks, event, run_context, deadline)
             results += [result for _, result in outcomes]
-            refuser = refuser or next((_name(hook) for hook, result in outcomes if _ends_call(hook, result)), "")
+            refuser = refuser or next(
+                (hook_name(hook.hook) for hook, result in outcomes if _ends_call(hook, result)), ""
+            )
             reached_hooks = [hook for hook, _ in outcomes]
             gaps += [_unasked_gap(hook, refuser) for hook in asked_hooks if hook not in reached_hooks]
         if gaps:
@@ -183,11 +186,7 @@ def _ends_call(hook: SelectedHook, result: HookResult) -> bool:
 
 
 def _unasked_gap(hook: SelectedHook, refuser: str) -> Gap:
-    return _handler_gap(f"{_name(hook)} was not asked to the end, because {refuser} had refused", "on_deny")
-
-
-def _name(hook: SelectedHook) -> str:
-    return hook.hook.name or hook.hook.event
+    return _handler_gap(f"{hook_name(hook.hook)} was not asked to the end, because {refuser} had refused", "on_deny")
 
 
 def _hook_world(selection: SelectedHook, event: Event, caller: CallerContext) -> ProcessContext:
@@ -253,9 +252,9 @@ def _run_hook(
     run_result = handler_result.result
     if hook_verdict.failure is not None:
         failure_text = f"failed ({hook_verdict.failure}, {run_result.duration:.1f} s)"
-        log.write(f"hook {hook.name or hook.event} {failure_text}: {command}", _log_output(run_result, event))
+        log.write(f"hook {hook_name(hook)} {failure_text}: {command}", _log_output(run_result, event))
     hook_run = HookRun(
-        hook=hook.name or hook.event,
+        hook=hook_name(hook),
         scope=selection.scope,
         digest=sha256(digest_content(selection)).hexdigest(),
         started=start_time,
@@ -274,12 +273,12 @@ def _limit_to_order(hook: Hook, decision: Decision) -> tuple[Decision, list[Gap]
     """The decision of a hook that runs beside others: new input cannot count, and must not go on unchanged."""
     if not runs_in_any_order(hook) or (decision.updated_input is None and decision.updated_output is None):
         return decision, []
-    note = f"{hook.name or hook.event} runs in any order, and cannot change what its neighbours see"
+    note = f"{hook_name(hook)} runs in any order, and cannot change what its neighbours see"
     decision = replace(decision, updated_output=None)
     if decision.updated_input is None or decision.outcome == "deny":
         return replace(decision, updated_input=None), [_handler_gap(note, "order")]
     gap = Gap(where="$.decision", capability="order", strategy="weaken", effect="prevents", note=note)
-    return replace(decision, outcome="deny", reason=note, updated_input=None, by=hook.name or hook.event), [gap]
+    return replace(decision, outcome="deny", reason=note, updated_input=None, by=hook_name(hook)), [gap]
 
 
 def _demand_answer(hook: Hook) -> Hook:
@@ -301,7 +300,7 @@ def model_cost_micros(handler_result: HandlerResult) -> int | None:
 def _run_handler(
     selection: SelectedHook, command: str, event: Event, caller: CallerContext, deadline: float
 ) -> Task[tuple[HandlerResult, Verdict, list[Gap]]]:
-    hook, name = selection.hook, selection.hook.name or selection.hook.event
+    hook, name = selection.hook, hook_name(selection.hook)
     if hook.handler.type in MODEL_HANDLER_TYPES and caller.depth > 0:
         raise HookSkippedError(f"{name} is a handler that does not run below another hook")
     preparation = prepare_hook(selection, event, _hook_world(selection, event, caller), caller.decision)

@@ -41,6 +41,7 @@ from hookonce.trust.pin_store import (
 )
 from hookonce.vocabulary.events import BROADER_EVENTS
 from hookonce.vocabulary.file_writes import build_file_events
+from hookonce.vocabulary.names import hook_name
 
 _MATCHER_EVENTS = frozenset({"before_tool_execute", "after_tool_execute", "tool_use_failure", "permission_request"})
 _ALLOWING_SCOPES = frozenset({"user", "organisation", "system"})
@@ -310,7 +311,7 @@ def _check_candidate(
     rules: list[Policy],
     event_type: str | None,
 ) -> CandidateHook:
-    name, source = hook.name or hook.event, candidate.source
+    name, source = hook_name(hook), candidate.source
     if source.scope == "project" and project is not None:
         try:
             hook = verify_by_pins(project, hook, trust_pins)

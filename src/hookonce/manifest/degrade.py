@@ -17,7 +17,7 @@ from hookonce.manifest.http_script import to_command_handler
 from hookonce.manifest.schema import PLATFORMS
 from hookonce.model import Gap, Handler, Hook, Manifest, Strategy
 from hookonce.vocabulary.decision_merge import CAPABILITIES, OUTPUT_CAPABILITIES
-from hookonce.vocabulary.names import hook_label
+from hookonce.vocabulary.names import hook_label, hook_name
 
 # A guard needs nothing but a shell: it says why on stderr and refuses.
 _GUARD_COMMAND = "echo {reason} >&2; exit 2"
@@ -143,7 +143,7 @@ def without_degradation(manifest: Manifest, handlers: Collection[str]) -> Degrad
 def build_guard(hook: Hook, capability: str) -> Hook:
     """A hook that refuses every action that the original would have seen, because it cannot do its work."""
     # The name stands in a shell word in single quotes: everything else than plain characters is taken out.
-    name = "".join(letter for letter in hook.name or hook.event if letter.isalnum() or letter in " ._-")
+    name = "".join(letter for letter in hook_name(hook) if letter.isalnum() or letter in " ._-")
     reason = f"'blocked: this agent lacks {capability}, which the hook {name} needs'"
     guard_handler = Handler(type="command", command=_GUARD_COMMAND.format(reason=reason))
     # Nothing may keep it from running, and where it does not run the action must not go on either.

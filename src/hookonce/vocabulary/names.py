@@ -40,6 +40,11 @@ def describe_handler(handler: Handler) -> str:
     return text or f"a handler of type {handler.type}"
 
 
+def hook_name(hook: Hook) -> str:
+    """A hook's name in the record: its own, else its event."""
+    return hook.name or hook.event
+
+
 def hook_label(hook: Hook) -> str:
     """A hook's name for messages: its own, else its event and the beginning of what it runs."""
     text = " ".join(describe_handler(hook.handler).split())

@@ -27,7 +27,7 @@ from hookonce.store.query import newest_bodies
 from hookonce.store.rollup import RollupFilter, load_hook_costs
 from hookonce.store.spool import files
 from hookonce.vocabulary.events import BROADER_EVENTS
-from hookonce.vocabulary.names import describe_handler
+from hookonce.vocabulary.names import describe_handler, hook_name
 
 _WINDOW_S = 7 * 24 * 3600
 _PROGRESS_STEPS = 10_000  # of SQLite between two looks at the clock
@@ -62,7 +62,7 @@ def load_runs(hooks: list[Hook], max_s: float = inf) -> list[HookRun]:
             costs = load_hook_costs(connection, RollupFilter(since=since))
             failures = Counter({cost.hook: cost.failures for cost in costs})
             failures.update(run.hook for record in spool_records for run in record.runs if run.failure is not None)
-            suspects = [hook for hook in hooks if failures[hook.name or hook.event] >= _MIN_FAILURES]
+            suspects = [hook for hook in hooks if failures[hook_name(hook)] >= _MIN_FAILURES]
             stored_records = _load_stored(connection, suspects, since, deadline)
     except (sqlite3.Error, OSError, HookonceError):
         return []
@@ -86,7 +86,7 @@ def _load_stored(connection: Connection, suspects: list[Hook], since: str, deadl
     names_by_type: dict[str, set[str]] = {}
     for hook in suspects:
         for event_type in _event_types(hook.event):
-            names_by_type.setdefault(event_type, set()).add(hook.name or hook.event)
+            names_by_type.setdefault(event_type, set()).add(hook_name(hook))
     records: list[_RunRecord] = []
     connection.set_progress_handler(lambda: monotonic() > deadline, _PROGRESS_STEPS)
     for event_type, names in names_by_type.items():
@@ -109,7 +109,7 @@ def find_failing_hooks(
     One that was changed since its last run is not among them: nobody knows yet what it does now.
     """
     for hook, place in hooks:
-        key = (hook.name or hook.event, place.scope)
+        key = (hook_name(hook), place.scope)
         runs = [run for run in newest_runs if (run.hook, run.scope) == key][:_MAX_RUNS]
         if runs and (times.to_seconds(runs[0].started or "") or 0) >= _changed_at(hook, place):
             yield from ((hook, fault) for fault in _judge_runs(runs, describe_hook(hook)))

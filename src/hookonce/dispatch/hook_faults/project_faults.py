@@ -23,6 +23,7 @@ from hookonce.manifest.discover import ManifestSource, find_sources, load_last_g
 from hookonce.model import Agent, Hook, HookRun, Manifest
 from hookonce.trust.pin_store import find_trusted_hook
 from hookonce.vocabulary.events import DERIVED_EVENTS
+from hookonce.vocabulary.names import hook_name
 
 _DETACHED_EVENT = "session_end"  # nobody waits for these hooks
 
@@ -61,7 +62,7 @@ def find_faults(
             yield make_fault("manifest", source.path, reason, source.path, path=str(source.path))
         hooks += [(source, hook) for hook in (manifest.hooks if manifest is not None else [])]
     refusals = {
-        (item.source.path, item.hook.name or item.hook.event): item.reason.partition(": ")[2] or item.reason
+        (item.source.path, hook_name(item.hook)): item.reason.partition(": ")[2] or item.reason
         for item in candidates
         if item.obstacle == "policy" and item.hook is not None
     }
@@ -69,7 +70,7 @@ def find_faults(
         title = {"hook": describe_hook(hook), "path": str(source.path)}
         for fault in _hook_faults(source, hook, project, callers, environment):
             yield replace(fault, **title)
-        if (denial := refusals.get((source.path, hook.name or hook.event))) is not None:
+        if (denial := refusals.get((source.path, hook_name(hook)))) is not None:
             yield make_fault("policy", denial, **title)
     if newest_runs is None:
         newest_runs = load_runs([hook for _, hook in hooks])
