@@ -8,12 +8,12 @@ only the model is told. Seen with 2.1.325.
 import re
 from pathlib import Path
 
+from hookonce.agents._decode.claude_vocabulary import name_table
 from hookonce.agents.transcripts.accumulator import TranscriptAccumulator, TranscriptReader
 from hookonce.agents.transcripts.types import Compaction, ModelCall, Refuser, SubagentSpawn, ToolOutcome
-from hookonce.agents.transcripts.values import as_count, as_dicts, as_identifier, as_time, sum_counts
-from hookonce.base.files import read_regular_file
-from hookonce.base.jsontext import as_dict, load
-from hookonce.model import Json, Object, Subagent, Usage
+from hookonce.agents.transcripts.values import as_count, as_dicts, as_identifier, as_time, parse_usage, read_metadata
+from hookonce.base.jsontext import as_dict
+from hookonce.model import Json, Object, Subagent
 
 _SYNTHETIC_MODEL = "<synthetic>"  # the model of lines that no model wrote
 # What the model is told of a call that did not run, in the words of Claude Code.
@@ -22,7 +22,12 @@ _REFUSAL_PATTERNS: dict[Refuser, re.Pattern[str]] = {
     "user": re.compile(r"The user doesn't want to (?:proceed with|take) this (?:tool use|action)"),
     "agent": re.compile(r"Permission to use .{1,200}? has been denied|Claude requested permissions to use "),
 }
-_INPUT_KEYS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+# Fresh input, cache reads and cache writes are counted apart.
+_USAGE_KEYS = name_table(
+    "input_tokens=input_tokens+cache_read_input_tokens+cache_creation_input_tokens output_tokens "
+    "cache_read_tokens=cache_read_input_tokens cache_write_tokens=cache_creation_input_tokens "
+    "reasoning_tokens=output_tokens_details.thinking_tokens"
+)
 
 
 def _parse_line(accumulator: TranscriptAccumulator, document: Object) -> None:
@@ -52,7 +57,7 @@ def _parse_assistant(accumulator: TranscriptAccumulator, document: Object) -> No
             id=message_id,
             time=time,
             model=as_identifier(message.get("model")),
-            usage=_build_usage(usage),
+            usage=parse_usage(usage, _USAGE_KEYS),
             hour_write_tokens=as_count(as_dict(usage.get("cache_creation")).get("ephemeral_1h_input_tokens")) or 0,
             stop_reason=as_identifier(message.get("stop_reason")),
             parent_call=accumulator.memory.parent_call if subagent else None,
@@ -66,22 +71,6 @@ def _subagent_of(document: Object) -> Subagent | None:
     if document.get("isSidechain") is not True:
         return None
     return Subagent(id=as_identifier(document.get("agentId")), type=as_identifier(document.get("attributionAgent")))
-
-
-def _build_usage(counters: Object) -> Usage | None:
-    """Usage with all input summed: fresh, cache reads and cache writes are counted apart."""
-    fresh, cache_reads, cache_writes = (as_count(counters.get(key)) for key in _INPUT_KEYS)
-    output, total_input = as_count(counters.get("output_tokens")), sum_counts(fresh, cache_reads, cache_writes)
-    if total_input is None and output is None:
-        return None
-    return Usage(
-        input_tokens=total_input,
-        output_tokens=output,
-        cache_read_tokens=cache_reads,
-        cache_write_tokens=cache_writes,
-        reasoning_tokens=as_count(as_dict(counters.get("output_tokens_details")).get("thinking_tokens")),
-        total_tokens=sum_counts(total_input, output),
-    )
 
 
 def _parse_user(accumulator: TranscriptAccumulator, document: Object) -> None:
@@ -125,13 +114,8 @@ def _parse_compaction(accumulator: TranscriptAccumulator, document: Object) -> N
 
 
 def _read_spawn(path: Path) -> SubagentSpawn | None:
-    """The `.meta.json` beside a sub-agent's file names the call that started it."""
-    subagent_id = as_identifier(path.stem.removeprefix("agent-"))
-    if subagent_id is None or not path.name.startswith("agent-"):
-        return None
-    try:
-        metadata = as_dict(load(read_regular_file(path.with_suffix(".meta.json")).decode()))
-    except (OSError, ValueError, RecursionError):
+    subagent_id, metadata = as_identifier(path.stem.removeprefix("agent-")), read_metadata(path)
+    if subagent_id is None or metadata is None:
         return None
     kind, call = as_identifier(metadata.get("agentType")), as_identifier(metadata.get("toolUseId"))
     return SubagentSpawn(id=subagent_id, type=kind, call=call)

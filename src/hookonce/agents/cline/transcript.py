@@ -10,13 +10,12 @@ from pathlib import Path
 from hookonce.agents._decode.claude_vocabulary import name_table
 from hookonce.agents.transcripts.accumulator import TranscriptAccumulator, TranscriptReader
 from hookonce.agents.transcripts.types import ModelCall, SubagentSpawn
-from hookonce.agents.transcripts.values import as_count, as_dicts, as_identifier, sum_counts
-from hookonce.base import times
+from hookonce.agents.transcripts.values import as_dicts, as_identifier, as_ms_time, parse_usage
 from hookonce.base.jsontext import as_dict
-from hookonce.model import Object, Subagent, Usage
+from hookonce.model import Object, Subagent
 
-_SUFFIX, _MS_PER_S = ".messages.json", 1000
-_COUNT_KEYS = name_table(
+_SUFFIX = ".messages.json"
+_USAGE_KEYS = name_table(
     "input_tokens=inputTokens output_tokens=outputTokens cache_read_tokens=cacheReadTokens "
     "cache_write_tokens=cacheWriteTokens"
 )
@@ -28,24 +27,14 @@ def _parse_document(accumulator: TranscriptAccumulator, document: Object) -> Non
     agent = as_identifier(document.get("agent"))
     memory.subagent = Subagent(id=session, type=agent) if document.get("taskType") is not None else None
     for message in as_dicts(document.get("messages")):
-        time, message_id = _as_time(message.get("ts")), as_identifier(message.get("id"))
+        time, message_id = as_ms_time(message.get("ts")), as_identifier(message.get("id"))
         if message.get("role") == "user":
             accumulator.note_model_input(time)
-        usage = _parse_usage(as_dict(message.get("metrics")))
+        usage = parse_usage(as_dict(message.get("metrics")), _USAGE_KEYS)
         if message.get("role") == "assistant" and message_id is not None and usage is not None:
             model = as_identifier(as_dict(message.get("modelInfo")).get("id"))
             base = accumulator.common_fields(model=model)
             accumulator.add_model_call(ModelCall(id=message_id, time=time, usage=usage, **base))
-
-
-def _as_time(milliseconds: object) -> str | None:
-    return times.from_seconds(milliseconds / _MS_PER_S) if type(milliseconds) is int else None
-
-
-def _parse_usage(counters: Object) -> Usage | None:
-    counts = {ours: as_count(counters.get(theirs)) for ours, theirs in _COUNT_KEYS.items()}
-    total_tokens = sum_counts(counts["input_tokens"], counts["output_tokens"])
-    return None if total_tokens is None else Usage(**counts, total_tokens=total_tokens)
 
 
 def _find_subagent_files(path: Path, _spawns: Sequence[SubagentSpawn]) -> list[Path]:

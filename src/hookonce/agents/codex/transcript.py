@@ -14,9 +14,9 @@ from msgspec.structs import replace
 from hookonce.agents._decode.claude_vocabulary import name_table
 from hookonce.agents.transcripts.accumulator import TranscriptAccumulator, TranscriptReader
 from hookonce.agents.transcripts.types import Compaction, ModelCall, SubagentSpawn, ToolOutcome
-from hookonce.agents.transcripts.values import as_count, as_dicts, as_exit_code, as_identifier, as_time
+from hookonce.agents.transcripts.values import as_count, as_dicts, as_exit_code, as_identifier, as_time, parse_usage
 from hookonce.base.jsontext import as_dict
-from hookonce.model import Object, Subagent, Usage
+from hookonce.model import Object, Subagent
 
 _OUTPUT_TYPES = ("function_call_output", "custom_tool_call_output")
 _ITEM_TOOLS = {"CommandExecution": "Bash", "FileChange": "apply_patch", "McpToolCall": None}  # as hooks are told them
@@ -76,17 +76,13 @@ def _thread_id(accumulator: TranscriptAccumulator) -> str | None:
 
 
 def _parse_usage_record(accumulator: TranscriptAccumulator, payload: Object, time: str | None) -> None:
-    response_id, usage = as_identifier(payload.get("response_id")), _parse_usage(as_dict(payload.get("usage")))
+    response_id = as_identifier(payload.get("response_id"))
+    usage = parse_usage(as_dict(payload.get("usage")), _USAGE_KEYS)
     accumulator.memory.one_by_one = True
     if response_id is not None and as_identifier(payload.get("thread_id")) == _thread_id(accumulator):
         turn = as_identifier(payload.get("turn_id")) or accumulator.memory.turn
         base = accumulator.common_fields(turn=turn, model=accumulator.memory.model)
         accumulator.add_model_call(ModelCall(id=response_id, time=time, usage=usage, **base))
-
-
-def _parse_usage(counters: Object) -> Usage | None:
-    counts = {ours: as_count(counters.get(theirs)) for ours, theirs in _USAGE_KEYS.items()}
-    return Usage(**counts) if counts["input_tokens"] is not None or counts["output_tokens"] is not None else None
 
 
 def _parse_event(accumulator: TranscriptAccumulator, payload: Object, time: str | None) -> None:
@@ -111,12 +107,14 @@ def _parse_token_count(accumulator: TranscriptAccumulator, info: Object, time: s
         accumulator.add_compaction(replace(memory.compacting, tokens_after=context))
         memory.compacting = None
     memory.context = context
-    total_tokens, usage = as_count(as_dict(info.get("total_token_usage")).get("total_tokens")), _parse_usage(last)
+    total_tokens = as_count(as_dict(info.get("total_token_usage")).get("total_tokens"))
     is_call = total_tokens is not None and total_tokens != memory.counted and bool(last.get("input_tokens"))
     memory.counted = total_tokens
     if is_call and not memory.one_by_one:
         call_id, base = f"{_thread_id(accumulator)}/{total_tokens}", accumulator.common_fields(model=memory.model)
-        accumulator.add_model_call(ModelCall(id=call_id, time=time, usage=usage, **base), has_ask_time=False)
+        accumulator.add_model_call(
+            ModelCall(id=call_id, time=time, usage=parse_usage(last, _USAGE_KEYS), **base), has_ask_time=False
+        )
 
 
 def _parse_compaction(accumulator: TranscriptAccumulator, payload: Object, time: str | None) -> None:

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from hookonce.agents._decode.claude_vocabulary import name_table
 from hookonce.agents.transcripts.accumulator import TranscriptAccumulator, TranscriptReader
 from hookonce.agents.transcripts.types import ModelCall, SubagentSpawn, ToolOutcome
-from hookonce.agents.transcripts.values import as_count, as_identifier, as_time, sum_counts
+from hookonce.agents.transcripts.values import as_identifier, as_time, parse_usage
 from hookonce.base.jsontext import as_dict
-from hookonce.model import Object, Subagent, Usage
+from hookonce.model import Object, Subagent
 
 _USAGE_KEYS = name_table(
     "input_tokens=inputTokens output_tokens=outputTokens cache_read_tokens=cacheReadTokens "
@@ -36,7 +36,7 @@ def _parse_line(accumulator: TranscriptAccumulator, document: Object) -> None:
     elif kind == "session.usage_record" and event_id is not None:
         usage = as_dict(data.get("usage"))
         base = accumulator.common_fields(model=as_identifier(usage.get("model")), subagent=subagent)
-        accumulator.add_model_call(ModelCall(id=event_id, time=time, usage=_parse_usage(usage), **base))
+        accumulator.add_model_call(ModelCall(id=event_id, time=time, usage=parse_usage(usage, _USAGE_KEYS), **base))
     if kind in _INPUT_EVENTS:
         accumulator.note_model_input(time)
     call_id = as_identifier(data.get("toolCallId"))
@@ -61,15 +61,8 @@ def _type_of(accumulator: TranscriptAccumulator, agent: str) -> str | None:
     return next((spawn.type for spawn in accumulator.memory.spawned if spawn.id == agent), None)
 
 
-def _parse_usage(counters: Object) -> Usage | None:
-    counts = {ours: as_count(counters.get(theirs)) for ours, theirs in _USAGE_KEYS.items()}
-    total_tokens = sum_counts(counts["input_tokens"], counts["output_tokens"])
-    return None if total_tokens is None else Usage(**counts, total_tokens=total_tokens)
-
-
 READER = TranscriptReader(
     session_folder="session-state",
     parse_line=_parse_line,
-    find_subagent_files=lambda _path, _spawns: [],
     locate=lambda home, session: home / ".copilot" / "session-state" / session / "events.jsonl",
 )

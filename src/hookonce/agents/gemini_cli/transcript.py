@@ -9,12 +9,18 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from hookonce.agents._decode.claude_vocabulary import name_table
 from hookonce.agents.transcripts.accumulator import TranscriptAccumulator, TranscriptReader
 from hookonce.agents.transcripts.types import ModelCall, SubagentSpawn, ToolOutcome
-from hookonce.agents.transcripts.values import as_count, as_dicts, as_identifier, as_time, sum_counts
+from hookonce.agents.transcripts.values import as_dicts, as_identifier, as_time, parse_usage
 from hookonce.base.jsontext import as_dict
-from hookonce.model import Object, Subagent, Usage
+from hookonce.model import Object, Subagent
 
+# Tokens that tools added to the prompt, and thoughts, are counted apart from input and output.
+_USAGE_KEYS = name_table(
+    "input_tokens=input+tool output_tokens=output+thoughts cache_read_tokens=cached reasoning_tokens=thoughts "
+    "total_tokens=total"
+)
 _FINAL_STATUSES = ("success", "error", "cancelled")
 _REFUSAL_PREFIX = "Tool execution blocked: "  # what the model is told of a call that a hook has refused
 
@@ -38,26 +44,12 @@ def _parse_message(accumulator: TranscriptAccumulator, message: Object) -> None:
         if not any("functionResponse" in item for item in as_dicts(message.get("content"))):
             accumulator.memory.turn = message_id
     elif message.get("type") == "gemini":
-        if (usage := _parse_usage(as_dict(message.get("tokens")))) is not None:
+        usage = parse_usage(as_dict(message.get("tokens")), _USAGE_KEYS, ("input", "output"))
+        if usage is not None:
             base = accumulator.common_fields(model=as_identifier(message.get("model")))
             accumulator.add_model_call(ModelCall(id=message_id, time=time, usage=usage, **base))
         for item in as_dicts(message.get("toolCalls")):
             _parse_tool_call(accumulator, item)
-
-
-def _parse_usage(counters: Object) -> Usage | None:
-    """Tokens that tools added to the prompt, and thoughts, are counted apart from input and output."""
-    input_tokens, output_tokens = as_count(counters.get("input")), as_count(counters.get("output"))
-    if input_tokens is None or output_tokens is None:
-        return None
-    thoughts = as_count(counters.get("thoughts"))
-    return Usage(
-        input_tokens=sum_counts(input_tokens, as_count(counters.get("tool"))),
-        output_tokens=sum_counts(output_tokens, thoughts),
-        cache_read_tokens=as_count(counters.get("cached")),
-        reasoning_tokens=thoughts,
-        total_tokens=as_count(counters.get("total")),
-    )
 
 
 def _parse_tool_call(accumulator: TranscriptAccumulator, call: Object) -> None:

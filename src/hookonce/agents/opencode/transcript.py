@@ -4,17 +4,21 @@ An answer has its model and its tokens once it is complete. Hooks hear of tool c
 ended is told by its part. Sub-agents have sessions of their own. Seen with 1.18.33.
 """
 
+from hookonce.agents._decode.claude_vocabulary import name_table
 from hookonce.agents.transcripts.accumulator import TranscriptAccumulator, TranscriptReader
 from hookonce.agents.transcripts.types import ModelCall, ToolOutcome
-from hookonce.agents.transcripts.values import as_count, as_exit_code, as_identifier, sum_counts
-from hookonce.base import times
+from hookonce.agents.transcripts.values import as_count, as_exit_code, as_identifier, as_ms_time, parse_usage
 from hookonce.base.jsontext import as_dict
-from hookonce.model import Json, Object, Usage
+from hookonce.model import Object
 
-_MS_PER_S = 1000
 _QUERY = """SELECT id, time_updated, data FROM message WHERE session_id = ?1 AND time_updated >= ?2
     UNION ALL SELECT id, time_updated, data FROM part WHERE session_id = ?1 AND time_updated >= ?2
     AND json_extract(data, '$.type') = 'tool' ORDER BY time_updated, id LIMIT ?3"""
+# What comes out of the cache, or goes there, is counted apart from the input; reasoning apart from the output.
+_USAGE_KEYS = name_table(
+    "input_tokens=input+cache.read+cache.write output_tokens=output+reasoning cache_read_tokens=cache.read "
+    "cache_write_tokens=cache.write reasoning_tokens=reasoning"
+)
 _RESULTS = {"completed": True, "error": False}
 
 
@@ -22,12 +26,13 @@ def _parse_row(accumulator: TranscriptAccumulator, document: Object) -> None:
     accumulator.memory.session = accumulator.memory.file
     span, row_id = as_dict(document.get("time")), as_identifier(document.get("id"))
     if document.get("role") == "user":
-        accumulator.note_model_input(_as_time(span.get("created")))
+        accumulator.note_model_input(as_ms_time(span.get("created")))
         accumulator.memory.turn = row_id
     elif document.get("role") == "assistant" and row_id is not None and span.get("completed") is not None:
-        model, usage = as_identifier(document.get("modelID")), _parse_usage(as_dict(document.get("tokens")))
+        usage = parse_usage(as_dict(document.get("tokens")), _USAGE_KEYS, ("input", "output"))
+        model = as_identifier(document.get("modelID"))
         base = accumulator.common_fields(model=model, turn=as_identifier(document.get("parentID")))
-        stop_reason, time = as_identifier(document.get("finish")), _as_time(span.get("completed"))
+        stop_reason, time = as_identifier(document.get("finish")), as_ms_time(span.get("completed"))
         accumulator.add_model_call(ModelCall(id=row_id, time=time, usage=usage, stop_reason=stop_reason, **base))
     elif document.get("type") == "tool":
         _parse_tool(accumulator, document)
@@ -42,7 +47,7 @@ def _parse_tool(accumulator: TranscriptAccumulator, part: Object) -> None:
     start, end = as_count(span.get("start")), as_count(span.get("end"))
     outcome = ToolOutcome(
         id=call_id,
-        time=_as_time(end),
+        time=as_ms_time(end),
         tool=as_identifier(part.get("tool")),
         ok=_RESULTS[status] and not exit_code,
         exit_code=exit_code,
@@ -52,32 +57,9 @@ def _parse_tool(accumulator: TranscriptAccumulator, part: Object) -> None:
     accumulator.add_outcome(outcome)
 
 
-def _as_time(milliseconds: Json) -> str | None:
-    return times.from_seconds(milliseconds / _MS_PER_S) if type(milliseconds) is int else None
-
-
-def _parse_usage(counters: Object) -> Usage | None:
-    """What comes out of the cache, or goes there, is counted apart from the input; reasoning apart from the output."""
-    cache = as_dict(counters.get("cache"))
-    fresh, output, thoughts = (as_count(counters.get(name)) for name in ("input", "output", "reasoning"))
-    reads, writes = as_count(cache.get("read")), as_count(cache.get("write"))
-    input_tokens, output_tokens = sum_counts(fresh, reads, writes), sum_counts(output, thoughts)
-    if input_tokens is None or output_tokens is None:
-        return None
-    return Usage(
-        input_tokens=input_tokens,
-        output_tokens=output_tokens,
-        cache_read_tokens=reads,
-        cache_write_tokens=writes,
-        reasoning_tokens=thoughts,
-        total_tokens=input_tokens + output_tokens,
-    )
-
-
 READER = TranscriptReader(
     session_folder="opencode",
     parse_line=_parse_row,
-    find_subagent_files=lambda _path, _spawns: [],
     locate=lambda home, session: home / ".local" / "share" / "opencode" / "opencode.db" / session,
     query=_QUERY,
 )

@@ -6,12 +6,19 @@ other ids there than hooks are told, and hooks hear how each one ended: nothing 
 
 from pathlib import Path
 
+from hookonce.agents._decode.claude_vocabulary import name_table
 from hookonce.agents.transcripts.accumulator import TranscriptAccumulator, TranscriptReader
 from hookonce.agents.transcripts.types import ModelCall, SubagentSpawn
-from hookonce.agents.transcripts.values import as_count, as_identifier, as_time, sum_counts
-from hookonce.base.files import read_regular_file
-from hookonce.base.jsontext import as_dict, load
-from hookonce.model import Object, Subagent, Usage
+from hookonce.agents.transcripts.values import as_identifier, as_time, parse_usage, read_metadata
+from hookonce.base.jsontext import as_dict
+from hookonce.model import Object, Subagent
+
+# Thoughts are counted apart from the answer; what came out of the cache is part of the input.
+_USAGE_KEYS = name_table(
+    "input_tokens=promptTokenCount output_tokens=candidatesTokenCount+thoughtsTokenCount "
+    "cache_read_tokens=cachedContentTokenCount reasoning_tokens=thoughtsTokenCount total_tokens=totalTokenCount"
+)
+_REQUIRED_COUNTS = ("promptTokenCount", "candidatesTokenCount")
 
 
 def _parse_line(accumulator: TranscriptAccumulator, document: Object) -> None:
@@ -23,7 +30,8 @@ def _parse_line(accumulator: TranscriptAccumulator, document: Object) -> None:
     if kind in ("user", "tool_result"):
         accumulator.note_model_input(time)
         memory.turn = as_identifier(document.get("uuid")) if document.get("provenance") == "real_user" else memory.turn
-    usage, call_id = _parse_usage(as_dict(document.get("usageMetadata"))), as_identifier(document.get("uuid"))
+    usage = parse_usage(as_dict(document.get("usageMetadata")), _USAGE_KEYS, _REQUIRED_COUNTS)
+    call_id = as_identifier(document.get("uuid"))
     if kind == "assistant" and usage is not None and call_id is not None:
         memory.model = as_identifier(document.get("model")) or memory.model
         base = accumulator.common_fields(model=memory.model)
@@ -31,32 +39,8 @@ def _parse_line(accumulator: TranscriptAccumulator, document: Object) -> None:
         accumulator.add_model_call(ModelCall(id=call_id, time=time, usage=usage, parent_call=parent_call, **base))
 
 
-def _parse_usage(counters: Object) -> Usage | None:
-    """Thoughts are counted apart from the answer; what came out of the cache is part of the input."""
-    input_tokens, output_tokens = (
-        as_count(counters.get("promptTokenCount")),
-        as_count(counters.get("candidatesTokenCount")),
-    )
-    if input_tokens is None or output_tokens is None:
-        return None
-    thoughts = as_count(counters.get("thoughtsTokenCount"))
-    return Usage(
-        input_tokens=input_tokens,
-        output_tokens=sum_counts(output_tokens, thoughts),
-        cache_read_tokens=as_count(counters.get("cachedContentTokenCount")),
-        reasoning_tokens=thoughts,
-        total_tokens=as_count(counters.get("totalTokenCount")),
-    )
-
-
 def _read_spawn(path: Path) -> SubagentSpawn | None:
-    """The `.meta.json` beside a sub-agent's file names the call that started it."""
-    if not path.name.startswith("agent-"):
-        return None
-    try:
-        metadata = as_dict(load(read_regular_file(path.with_suffix(".meta.json")).decode()))
-    except (OSError, ValueError, RecursionError):
-        return None
+    metadata = read_metadata(path) or {}
     subagent_id, kind, call = (as_identifier(metadata.get(key)) for key in ("agentId", "agentType", "toolUseId"))
     return None if subagent_id is None else SubagentSpawn(id=subagent_id, type=kind, call=call)
 

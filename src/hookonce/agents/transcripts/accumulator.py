@@ -152,7 +152,8 @@ class TranscriptReader(Struct, frozen=True, kw_only=True):
 
     session_folder: str  # in some folder of that name all its session files lie
     parse_line: LineParser
-    find_subagent_files: Callable[[Path, Sequence[SubagentSpawn]], list[Path]]  # those of a session file, by its spawns
+    # The files of a session's sub-agents, by its own and its spawns.
+    find_subagent_files: Callable[[Path, Sequence[SubagentSpawn]], list[Path]] = lambda _path, _spawns: []
     read_spawn: Callable[[Path], SubagentSpawn | None] | None = None  # what a file beside that of a sub-agent says
     locate: Callable[[Path, str], Path] | None = None  # the file of a session in a home, where no payload names it
     # Rows of a SQLite database, whose path ends with the session: id, time and document, by session, time and limit.
