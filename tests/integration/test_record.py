@@ -5,6 +5,7 @@ import shutil
 from collections import Counter
 
 import pytest
+from msgspec.structs import replace
 
 from hookonce.lab import drivers
 from hookonce.lab.fakes import apis
@@ -20,10 +21,10 @@ ONCE = ("session_start", "before_prompt", "agent_stop", "session_end")  # of the
 class Recorded:
     """A run of a real agent, and what is kept of it."""
 
-    def __init__(self, name, scenario, tmp_path):
-        stage = Bench(drivers.load_driver(name), agent(name), tmp_path / "cache")
-        self.run = stage.play(scenario, hooks=stage.hooks_for_all_events, change_home=lambda home, _: self._keep(home, tmp_path / "home"))
-        self._home = tmp_path / "home"
+    def __init__(self, name, scenario, tmp_path, **changes):
+        stage = Bench(replace(drivers.load_driver(name), **changes), agent(name), tmp_path / "cache")
+        self.home = tmp_path / "home"
+        self.run = stage.play(scenario, hooks=stage.hooks_for_all_events, change_home=lambda home, _: self._keep(home, self.home))
         self.events = [one["event"] for one in self.asked("events", "--json").documents()]
         self.native = [one for one in self.events if "derived_from" not in one and "transcript" not in self._via(one)]
         self.answers = [one for one in self.events if "transcript" in self._via(one) and one["type"] == "after_model"]
@@ -34,12 +35,13 @@ class Recorded:
 
         def left():
             leave()
-            shutil.copytree(home.path / ".local", place / ".local")
+            for folder in (".local", ".codex/sessions"):
+                shutil.copytree(home.path / folder, place / folder) if (home.path / folder).exists() else None
 
         home.stop_daemon = left
 
     def asked(self, *words):
-        return run(*words, cwd=self._home, HOME=str(self._home))
+        return run(*words, cwd=self.home, HOME=str(self.home))
 
     def _via(self, event):
         return event.get("origin", {}).get("via", [])

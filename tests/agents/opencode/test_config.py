@@ -253,6 +253,22 @@ def test_a_hook_reads_one_call_that_can_be_decoded(tmp_path):
 
 
 @needs_node
+def test_the_end_of_a_call_tells_its_time_without_that_of_hooks(tmp_path):
+    """
+    It is measured between the hooks before the call and those after it; what no hook has seen begin has none.
+    """
+    hooks = [hook("sleep 0.4; echo '{}'"), hook("cat >$(date +%s%N).end; echo '{}'", event="after_tool_execute")]
+    ends = [["tool.execute.after", {"tool": "bash", "sessionID": "ses_1", "callID": name, "args": {}}, {"metadata": {"exit": 0}}] for name in ("call_1", "call_2")]
+
+    play(tmp_path, hooks, call(), *ends)
+
+    seen = [decode(OPENCODE, json.loads(path.read_text())).tool.result for path in sorted(tmp_path.glob("*.end"))]
+    assert [True, True] == [result.ok for result in seen]
+    assert 0 <= seen[0].duration_ms < 300
+    assert seen[1].duration_ms is None
+
+
+@needs_node
 def test_a_command_runs_where_and_with_what_its_handler_says(tmp_path):
     """
     Directory, environment, platform and waiting are the plugin's own doing.

@@ -41,6 +41,7 @@ def unwrap(payload: Object, event_hint: str | None) -> Object:
     flat["sessionID"] = flat.get("sessionID") or payload.get("sessionID")
     flat["parentID"] = flat.get("parentID") or payload.get("parentID")  # remembered from the session's beginning
     flat["mcp_servers"] = payload.get("mcp_servers")
+    flat["duration_ms"] = payload.get("duration_ms")  # as our plugin has measured it, without hooks
     return flat
 
 
@@ -300,7 +301,8 @@ AGENT = Agent(
     },
     keys=name_table(
         "hook=event sessionID=session turn cwd time version parentID=parent_session agent=mode model tokens=usage "
-        "prompt tool args=input result=output error callID=call_id mcp_servers=mcp_server"
+        "prompt tool args=input result=output error callID=call_id mcp_servers=mcp_server "
+        "duration_ms=duration"
     ),
     details=name_table(
         "messageID=message_id file=path event=change text=response command=command_name arguments=command_args "

@@ -21,6 +21,8 @@ def wrap(flat: Object, event: Event) -> Object:
     envelope: Object = {"directory": flat.pop("cwd")} if "cwd" in flat else {}
     if event.tool is not None:
         envelope |= _mcp_servers(event.tool)
+    if "duration_ms" in flat:
+        envelope["duration_ms"] = flat.pop("duration_ms")
     if "parentID" in flat and _BUS_BUILDERS.get(name) is not _session_properties:
         envelope["parentID"] = flat.pop("parentID")
     if name in _FUNCTION_BUILDERS:

@@ -19,6 +19,8 @@ const CALLS = [
   "tool.execute.before",
 ]
 
+const CALLS_AT_ONCE = 1000
+
 TABLE.tools.push("plan_enter", "plan_exit") // built in, though an underscore else tells of an MCP server
 
 // What a message on the bus is called in the table: a sub-agent's session and a file's fate have names of their own.
@@ -30,6 +32,7 @@ function names({ type, properties }, parent) {
 export const Hookonce = async ({ directory }) => {
   const place = directory ?? process.cwd()
   const parents = new Map() // of sub-agents' sessions: only what begins one, or changes it, names its parent
+  const starts = new Map() // of tool calls that our hooks let begin, by a clock that is never set back
   let session, servers
 
   // The session that the user talks to, for calls that name none.
@@ -40,9 +43,20 @@ export const Hookonce = async ({ directory }) => {
     if (typeof id === "string" && !parents.has(id)) session = id
     return parents.get(id)
   }
-  const call = (event, hook, input, output, parentID) => {
-    const made = () => ({ hook, input, output, directory: place, sessionID: session, parentID, mcp_servers: servers })
-    return run(event, input.tool, made, place)
+  const call = (event, hook, input, output, parentID, duration_ms) => {
+    const known = { directory: place, sessionID: session, parentID, mcp_servers: servers, duration_ms }
+    return run(event, input.tool, () => ({ hook, input, output, ...known }), place)
+  }
+
+  // The agent's own times of a call have its hooks in them. A call that fails sends no end.
+  const begin = (id) => {
+    starts.set(id, performance.now())
+    if (starts.size > CALLS_AT_ONCE) starts.delete(starts.keys().next().value)
+  }
+  const elapsed = (id) => {
+    const duration_ms = starts.has(id) ? Math.round(performance.now() - starts.get(id)) : undefined
+    starts.delete(id)
+    return duration_ms
   }
 
   const hooks = {
@@ -58,8 +72,11 @@ export const Hookonce = async ({ directory }) => {
   }
   for (const name of CALLS) {
     if (!TABLE.hooks.some((hook) => hook.on === name)) continue
-    hooks[name] = (input = {}, output = null) => {
-      return call(name, name, input, output, remember(input))
+    hooks[name] = async (input = {}, output = null) => {
+      const id = `${input.sessionID} ${input.callID}`
+      const duration_ms = name === "tool.execute.after" ? elapsed(id) : undefined
+      await call(name, name, input, output, remember(input), duration_ms)
+      if (name === "tool.execute.before") begin(id)
     }
   }
   return hooks
