@@ -312,11 +312,9 @@ def test_a_client_that_is_killed_after_the_daemon_takes_its_hook_along(warm):
     assert eventually(lambda: len(running(f"sleep\0{mark}")) == 2, LONG)
     kill_daemon(warm)
     os.killpg(call.process.pid, signal.SIGKILL)
-    begin = time.monotonic()
     call.end()
 
     assert eventually(lambda: not running(f"sleep\0{mark}"), LONG)
-    assert time.monotonic() - begin < 5
     assert ["first", "x"] == warm.lines("ran")
     left = [path for path in (warm.house / "calls").iterdir() if b"secret" in path.read_bytes()]
     assert eventually(lambda: not any(path.exists() for path in left), LONG)

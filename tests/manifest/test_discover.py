@@ -226,13 +226,13 @@ def test_observers_never_block_whatever_they_say(home, tmp_path):
     project.observe(
         {"command": "echo no >&2; exit 2"},
         {"command": """echo '{"decision": "deny", "continue": false}'""", "blocking": True, "on_failure": "closed"},
-        {"command": "sleep 1; exit 2", "async": True},
+        {"command": "sleep 9; exit 2", "async": True},
     )
     project.trust()
 
     begin = monotonic()
     reply = project.ask()
-    assert monotonic() - begin < 0.9
+    assert monotonic() - begin < 8
     assert ("", "", 0) == (reply.stdout, reply.stderr, reply.code)
 
 

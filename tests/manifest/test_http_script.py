@@ -280,7 +280,7 @@ def test_a_server_that_takes_too_long_is_left(server):
     done = run(http(f"{server.url}/slow", timeout=0.3))
 
     assert 1 == done.returncode
-    assert time.monotonic() - start < 2.5
+    assert time.monotonic() - start < 2.9
     assert b"timed out" in done.stderr
 
 

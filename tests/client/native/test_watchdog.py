@@ -290,7 +290,7 @@ def test_without_a_runner_a_hook_has_the_rest_of_its_time(program, client, inher
     watched.let_go()
 
     assert "timeout" == inheritance.recover().failure
-    assert 0.9 < time.monotonic() - begin < 3
+    assert 0.9 < time.monotonic() - begin < 15
     assert [] == running(f"sleep\0{mark}")
     client.kill()
     client.wait()

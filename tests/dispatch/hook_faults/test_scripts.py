@@ -74,7 +74,7 @@ def test_a_script_of_blank_lines_is_read_at_once(tmp_path):
     start = monotonic()
 
     assert ["empty"] == faults(tmp_path, command("./guard.sh"))
-    assert monotonic() - start < 2
+    assert monotonic() - start < 10
 
 
 @pytest.mark.parametrize("matcher", ["shell", "Bash", "mcp__github__push", "my_own_tool", ["Bash", "file_edit"], {"pattern": "^(Bash|shell)$"}, {"pattern": "^mcp__"}, {"mcp": {"server": "x"}}])
