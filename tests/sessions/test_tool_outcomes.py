@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from hookonce.agents.transcripts.types import ToolOutcome
 from hookonce.model import Decision, HookRun, Result, Tool
+from hookonce.sessions import transcript_events
 from hookonce.sessions.derive.calls import OpenCalls, update_calls
 from hookonce.sessions.derive.summary import summarize_session
 from hookonce.sessions.transcript_events import TranscriptOwner, outcome_records
@@ -109,6 +110,19 @@ def test_an_unknown_result_stays_unknown_until_the_file_tells_it(codex):
         session.failed_calls,
         [(call.ok, call.duration_ms) for call in calls],
     )
+
+
+def test_nobody_waits_for_a_long_file_before_an_end_is_stored(codex, monkeypatch):
+    """
+    A session that is resumed has megabytes that were not read: its calls' results follow, when they were.
+    """
+    monkeypatch.setattr(transcript_events, "_MAX_PEEK_BYTES", 1000)
+    codex.call("before_tool_execute", FAILED, codex.file)
+    codex.call("after_tool_execute", FAILED, codex.file, Result(output="oops"))
+    codex.until(lambda: 2 == len(kept("after_tool_execute")))
+    results = {one.event.origin is None: one.event.tool.result for one in kept("after_tool_execute")}
+
+    assert (None, False) == (results[True].ok, results[False].ok)
 
 
 def test_a_call_of_which_no_hook_hears_the_end_is_ended_by_the_file(codex):

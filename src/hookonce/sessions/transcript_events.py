@@ -165,6 +165,7 @@ def _resolve_subagent(source: TranscriptItem, owner: TranscriptOwner) -> Subagen
 
 
 CHUNK_BYTES = 1 << 18  # bytes at once: who calls meanwhile waits for as long as it takes to read them
+_MAX_PEEK_BYTES = 1 << 20  # bytes that are read before the end of a call is stored; most sessions write less meanwhile
 
 
 class TranscriptChunk(Struct, frozen=True, kw_only=True):
@@ -214,6 +215,14 @@ def store_chunk(recorder: Recorder, chunk: TranscriptChunk, owner: TranscriptOwn
 
 
 def peek_outcomes(recorder: Recorder, reader: TranscriptReader, path: Path) -> dict[str, ToolOutcome]:
-    """What calls came to by a file as it is now, without taking note of how far it was read."""
-    cursor, reading = follow_file(reader, path, transcript_cursors.load_cursor(recorder.writer.connection, path))
+    """What calls came to by a file as it is now, without taking note of how far it was read.
+
+    Nothing of a file of which much has still to be read: that is told when it was, chunk by chunk.
+    """
+    cursor = transcript_cursors.load_cursor(recorder.writer.connection, path)
+    if reader.query is None:
+        read_bytes = cursor.offset if cursor is not None and path.suffix != ".json" else 0
+        if path.stat().st_size - read_bytes > _MAX_PEEK_BYTES:
+            return {}
+    cursor, reading = follow_file(reader, path, cursor)
     return {item.id: item for item in (*reading.outcomes, *cursor.memory.outcomes.values())}
