@@ -34,6 +34,13 @@ class SandboxHome:
         path.mkdir(parents=True, exist_ok=True)
         if hooks is not None:
             _write_manifest(path / ".config" / "hookonce", hooks)
+        try:
+            self._install(install, variables)
+        except BaseException:  # what was started there goes on
+            self.delete(force=True)
+            raise
+
+    def _install(self, install: tuple[str, ...], variables: dict[str, str]) -> None:
         command = [sys.executable, "-m", "hookonce", "install", *install]
         python_path = {"PYTHONPATH": path_value} if (path_value := os.environ.get("PYTHONPATH")) else {}
         process = run(command, env=self.environment() | python_path | variables)
@@ -83,12 +90,28 @@ class SandboxHome:
         rmtree(self.runtime_dir(), ignore_errors=True)
 
     def delete(self, *, force: bool = False) -> None:
-        """Stop the daemon and delete the home, until it stays away: the rest of a call may still write there."""
+        """Stop the daemon and delete the home, until it stays away.
+
+        The rest of a call may still write there, and a daemon that was just started; both are ended.
+        """
         deadline = time.monotonic() + _DAEMON_TIMEOUT_S
-        while self.path.exists() and time.monotonic() < deadline:
+        while (self.path.exists() or _find_processes(self.path)) and time.monotonic() < deadline:
             self.stop_daemon(force=force)
+            for pid in _find_processes(self.path):
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
             rmtree(self.path, ignore_errors=True)
             time.sleep(_POLL_INTERVAL_S)
+
+
+def _find_processes(home: Path) -> list[int]:
+    """Processes that were started with this home, where the system tells; but for our own."""
+    variable, pids = b"HOME=" + os.fsencode(home), []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # gone, or of somebody else
+            if variable in (folder / "environ").read_bytes().split(b"\0"):
+                pids.append(int(folder.name))
+    return [pid for pid in pids if pid != os.getpid()]
 
 
 def _write_manifest(folder: Path, hooks: list[Object]) -> None:

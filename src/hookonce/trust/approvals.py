@@ -68,11 +68,16 @@ def _question_text(event: Event) -> str:
 
 def find_code(call: str) -> str | None:
     """The code of the question that a call has left."""
-    return next((code for code, question in open_questions() if question.call == call), None)
+    return next((code for code, question in _load_questions() if question.call == call), None)
 
 
 def open_questions() -> list[tuple[str, ApprovalQuestion]]:
-    """Codes and questions that wait for an answer, the oldest first."""
+    """Codes and questions that wait for an answer, the oldest first; of an action that was tried again, the newest."""
+    newest_by_action = {entry[1].action: entry for entry in _load_questions()}
+    return sorted(newest_by_action.values(), key=lambda entry: entry[1].time)
+
+
+def _load_questions() -> list[tuple[str, ApprovalQuestion]]:
     codes = [path.name for path in runtime_file("questions", "x").parent.iterdir()]
     questions = [(code, question) for code in codes if (question := load_question(code)) is not None]
     return sorted(questions, key=lambda entry: entry[1].time)
@@ -100,7 +105,9 @@ def approve(code: str, event_id: str = "") -> bool:
     entry = load_question(code)
     if entry is None:
         return False
-    _question_file(code).unlink(missing_ok=True)
+    for other_code, question in _load_questions():
+        if question.action == entry.action:  # it was tried again meanwhile
+            _question_file(other_code).unlink(missing_ok=True)
     write_atomic(runtime_file("approved", entry.action), encode(Approval(time(), event_id)))
     return True
 
