@@ -30,7 +30,7 @@ def playing(name, cache):
     with _run_folder() as scratch, ModelServer() as model:
         stage = Bench(driver, agent(name), cache)
         stand = stage._build_env(scratch, model.url, _SCENARIO, None)
-        driver.prepare(stand)
+        drivers.write_home(driver, stand)
         home = SandboxHome(stand.home, None, (name, *driver.install, "--events", stage.events))
         out = (scratch / "out").open("wb")
         try:

@@ -75,7 +75,7 @@ def test_an_agent_is_prepared_in_its_home_alone(name, stand):
     Nothing is written anywhere else, and all that it needs is told it: the model's address, the server, the prompt.
     """
     driver = drivers.load_driver(name)
-    driver.prepare(stand)
+    drivers.write_home(driver, stand)
     words, environment = driver.command(stand), driver.environment(stand)
     written = [path.read_text(encoding="utf-8") for path in stand.home.rglob("*") if path.is_file()]
     told = "\n".join([*written, *words, *environment.values()])

@@ -116,7 +116,7 @@ class Two:
             mcp=["/bin/true", "lab"],
             cache=self.lab.home.parent,
         )
-        driver.prepare(stand)
+        drivers.write_home(driver, stand)
         self.install(self.lab, *driver.install)
         self._monkeypatch.setenv("HOME", str(self.user.home))
 

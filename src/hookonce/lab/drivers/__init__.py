@@ -7,9 +7,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from hookonce.base.jsontext import dump
 from hookonce.errors import UnknownName
 from hookonce.lab.fakes.conversation import Conversation, ModelToolCall
-from hookonce.model import Object
+from hookonce.model import Json, Object
 from hookonce.vocabulary.names import AGENT_ALIASES
 
 
@@ -24,6 +25,16 @@ class RunEnv(Struct, frozen=True, kw_only=True):
     mcp: list[str]  # the command of the MCP server
     cache: Path  # a folder that runs of this agent may share
     node: Path | None = None
+
+    @property
+    def program_words(self) -> list[str]:
+        """The words of a command line that start the agent."""
+        return [str(path) for path in (self.node, self.program) if path]
+
+    @property
+    def mcp_entry(self) -> Object:
+        """The MCP server as most agents have it in their settings."""
+        return {"command": self.mcp[0], "args": self.mcp[1:]}
 
 
 class ExtraRun(Struct, frozen=True, kw_only=True):
@@ -43,7 +54,8 @@ class Driver(Struct, frozen=True, kw_only=True):
     program: str  # path among its npm packages; {platform} is the machine's, as in linux-x64
     min_node_version: int | None = None  # the oldest Node.js that runs it; None: machine code
     install: tuple[str, ...] = ()  # packages that are installed besides
-    prepare: Callable[[RunEnv], None]  # writes settings before hookonce is installed
+    # what is in the home before hookonce is installed, by its path there: a document, a text, or None for a folder
+    home_files: Callable[[RunEnv], Mapping[str, Json]]
     command: Callable[[RunEnv], list[str]]  # the command line of a run
     environment: Callable[[RunEnv], dict[str, str]]  # the environment of a run
     # builds calls where the agent's tables do not suffice
@@ -79,3 +91,12 @@ def load_driver(name: str) -> Driver:
         raise UnknownName(f"the lab cannot run {name!r}; it can run {', '.join(DRIVER_MODULES)}")
     driver: Driver = import_module(f"hookonce.lab.drivers.{module}").DRIVER
     return driver
+
+
+def write_home(driver: Driver, env: RunEnv) -> None:
+    """Write the files that the driver's agent finds in its home."""
+    for name, content in driver.home_files(env).items():
+        path = env.home / name
+        (path if content is None else path.parent).mkdir(parents=True, exist_ok=True)
+        if content is not None:
+            path.write_bytes(content.encode() if type(content) is str else dump(content))

@@ -1,18 +1,10 @@
 """Claude Code driver: print mode, a fake key, tools allowed by name."""
 
-from hookonce.base.jsontext import dump
 from hookonce.lab.drivers import Driver, ExtraRun, RunEnv
 from hookonce.lab.fakes.scenarios import MCP_SERVER, scenario_marker
 
 _ALLOWED_TOOLS = f"Bash,Write,Edit,Read,WebFetch,Agent,Task,mcp__{MCP_SERVER}__echo"
 _COMMAND_FILE = ".claude/commands/lab.md"  # a command of the project, which stands for a prompt
-
-
-def _write_settings(env: RunEnv) -> None:
-    servers = {MCP_SERVER: {"type": "stdio", "command": env.mcp[0], "args": env.mcp[1:]}}
-    env.home.joinpath("mcp.json").write_bytes(dump({"mcpServers": servers}))
-    env.home.joinpath(".claude").mkdir()
-    env.home.joinpath(".claude/settings.json").write_bytes(dump({"skipWebFetchPreflight": True}))
 
 
 def _command(env: RunEnv, prompt: str | None = None) -> list[str]:
@@ -34,7 +26,10 @@ DRIVER = Driver(
     agent="claude-code",
     version="2.1.325",
     program="@anthropic-ai/claude-code-{platform}/claude",
-    prepare=_write_settings,
+    home_files=lambda env: {
+        "mcp.json": {"mcpServers": {MCP_SERVER: {"type": "stdio"} | env.mcp_entry}},
+        ".claude/settings.json": {"skipWebFetchPreflight": True},
+    },
     command=_command,
     environment=_environment,
     extra_arguments={

@@ -1,35 +1,32 @@
 """Cline driver: one prompt, a local provider, tools approved by its command line."""
 
-from hookonce.base.jsontext import dump
 from hookonce.lab.drivers import Driver, ExtraRun, RunEnv
 from hookonce.lab.fakes.conversation import ModelToolCall
 from hookonce.lab.fakes.scenarios import MCP_SERVER
-from hookonce.model import Object
+from hookonce.model import Json, Object
 
-_PROVIDER = "openai-compatible"
+_PROVIDER, _FOLDER = "openai-compatible", ".cline/data/settings"
 _DENY_RULE: Object = {"event": "before_tool_execute", "say": {"decision": "deny", "reason": "the lab refuses"}}
 
 
-def _write_settings(env: RunEnv) -> None:
+def _home_files(env: RunEnv) -> dict[str, Json]:
     """The files that `cline auth`, `cline mcp` and its settings would write."""
-    folder = env.home / ".cline/data/settings"
-    folder.mkdir(parents=True)
     settings = {"provider": _PROVIDER, "apiKey": "no-key", "model": "scripted", "baseUrl": f"{env.url}/v1"}
     entry = {"settings": settings, "updatedAt": "2026-01-01T00:00:00.000Z", "tokenSource": "manual"}
     providers = {"version": 1, "lastUsedProvider": _PROVIDER, "modes": {}, "providers": {_PROVIDER: entry}}
-    servers = {MCP_SERVER: {"command": env.mcp[0], "args": env.mcp[1:]}}
-    # Else it tries for eight seconds to reach its makers before it ends.
-    global_settings = {"telemetryOptOut": True, "autoUpdateEnabled": False}
-    (folder / "providers.json").write_bytes(dump(providers))
-    (folder / "cline_mcp_settings.json").write_bytes(dump({"mcpServers": servers}))
-    (folder / "global-settings.json").write_bytes(dump(global_settings))
+    return {
+        f"{_FOLDER}/providers.json": providers,
+        f"{_FOLDER}/cline_mcp_settings.json": {"mcpServers": {MCP_SERVER: env.mcp_entry}},
+        # Else it tries for eight seconds to reach its makers before it ends.
+        f"{_FOLDER}/global-settings.json": {"telemetryOptOut": True, "autoUpdateEnabled": False},
+    }
 
 
 DRIVER = Driver(
     agent="cline",
     version="3.0.65",
     program="@cline/cli-{platform}/bin/cline",
-    prepare=_write_settings,
+    home_files=_home_files,
     command=lambda env: [str(env.program), "--json", env.prompt],
     # Without its hub, a daemon on a fixed port that the first run would start for the ones after it.
     environment=lambda _: {"CLINE_NO_AUTO_UPDATE": "1", "CLINE_SESSION_BACKEND_MODE": "local"},

@@ -6,7 +6,7 @@ from hookonce.base.jsontext import dump
 from hookonce.lab.drivers import Driver, ExtraRun, RunEnv
 from hookonce.lab.fakes.conversation import Conversation, ModelToolCall
 from hookonce.lab.fakes.scenarios import MCP_SERVER
-from hookonce.model import Object
+from hookonce.model import Json, Object
 
 _SETTINGS = """\
 model = "gpt-5.5"
@@ -33,12 +33,10 @@ args = {arguments}
 _COMPACT_NOTE = "comes only when a long conversation is shortened, or a program asks its app server for that"
 
 
-def _write_settings(env: RunEnv) -> None:
-    folder = env.home / ".codex"
-    folder.mkdir()
+def _home_files(env: RunEnv) -> dict[str, Json]:
     values = {"url": f"{env.url}/v1", "program": env.mcp[0], "arguments": env.mcp[1:]}
-    settings = _SETTINGS.format(server=MCP_SERVER, **{name: dump(value).decode() for name, value in values.items()})
-    (folder / "config.toml").write_text(settings, encoding="utf-8")
+    texts = {name: dump(value).decode() for name, value in values.items()}
+    return {".codex/config.toml": _SETTINGS.format(server=MCP_SERVER, **texts)}
 
 
 def _command(env: RunEnv, *options: str) -> list[str]:
@@ -74,7 +72,7 @@ DRIVER = Driver(
     version="0.166.0",
     program="@openai/codex-{platform}/vendor/*/bin/codex",
     install=("--trust",),
-    prepare=_write_settings,
+    home_files=_home_files,
     command=_command,
     environment=lambda env: {"LAB_KEY": "no-key", "CODEX_HOME": str(env.home / ".codex")},
     tool_calls={

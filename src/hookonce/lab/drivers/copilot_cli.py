@@ -1,16 +1,9 @@
 """Copilot CLI driver: one prompt, offline, a local provider, tools allowed by name."""
 
-from hookonce.base.jsontext import dump
 from hookonce.lab.drivers import Driver, ExtraRun, RunEnv
 from hookonce.lab.fakes.scenarios import MCP_SERVER
 
 _ALLOWED_TOOLS = ("shell", "write", MCP_SERVER)  # reads and sub-agents are never asked about
-
-
-def _write_settings(env: RunEnv) -> None:
-    servers = {MCP_SERVER: {"type": "local", "command": env.mcp[0], "args": env.mcp[1:], "tools": ["*"]}}
-    env.home.joinpath(".copilot").mkdir()
-    env.home.joinpath(".copilot/mcp-config.json").write_bytes(dump({"mcpServers": servers}))
 
 
 def _command_without_tools(env: RunEnv) -> list[str]:
@@ -21,7 +14,11 @@ DRIVER = Driver(
     agent="copilot-cli",
     version="1.0.102",
     program="@github/copilot-{platform}/copilot",
-    prepare=_write_settings,
+    home_files=lambda env: {
+        ".copilot/mcp-config.json": {
+            "mcpServers": {MCP_SERVER: {"type": "local", **env.mcp_entry, "tools": ["*"]}},
+        }
+    },
     command=lambda env: [
         *_command_without_tools(env),
         *(word for name in _ALLOWED_TOOLS for word in ("--allow-tool", name)),

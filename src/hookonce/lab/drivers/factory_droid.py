@@ -1,13 +1,13 @@
 """Factory Droid driver: `droid exec` in its airgap, a custom model, autonomy high."""
 
-from hookonce.base.jsontext import dump
 from hookonce.lab.drivers import Driver, RunEnv
 from hookonce.lab.fakes.scenarios import MCP_SERVER
+from hookonce.model import Json
 
 _MODEL = "scripted"
 
 
-def _write_settings(env: RunEnv) -> None:
+def _home_files(env: RunEnv) -> dict[str, Json]:
     model = {
         "model": _MODEL,
         "displayName": _MODEL,
@@ -16,19 +16,18 @@ def _write_settings(env: RunEnv) -> None:
         "provider": "generic-chat-completion-api",
         "maxOutputTokens": 4096,
     }
-    # Else its server is told to the model in some runs, and in others it comes too late for that.
-    settings = {"customModels": [model], "blockOnMcpLoad": True}
-    server = {"type": "stdio", "command": env.mcp[0], "args": env.mcp[1:]}
-    env.home.joinpath(".factory").mkdir()
-    env.home.joinpath(".factory/settings.json").write_bytes(dump(settings))
-    env.home.joinpath(".factory/mcp.json").write_bytes(dump({"mcpServers": {MCP_SERVER: server}}))
+    return {
+        # Else its server is told to the model in some runs, and in others it comes too late for that.
+        ".factory/settings.json": {"customModels": [model], "blockOnMcpLoad": True},
+        ".factory/mcp.json": {"mcpServers": {MCP_SERVER: {"type": "stdio"} | env.mcp_entry}},
+    }
 
 
 DRIVER = Driver(
     agent="factory-droid",
     version="0.215.0",
     program="@factory/cli-{platform}/bin/droid",
-    prepare=_write_settings,
+    home_files=_home_files,
     command=lambda env: [str(env.program), "exec", "--auto", "high", "--model", f"custom:{_MODEL}", env.prompt],
     environment=lambda env: {
         "PATH": f"{env.program.parent}:/usr/local/bin:/usr/bin:/bin",  # sub-agents are started as `droid`

@@ -1,26 +1,24 @@
 """Gemini CLI driver: one prompt, every tool approved, the folder trusted in its settings."""
 
-from hookonce.base.jsontext import dump
 from hookonce.lab.drivers import Driver, RunEnv
 from hookonce.lab.fakes.scenarios import MCP_SERVER
+from hookonce.model import Json
 
 
-def _write_settings(env: RunEnv) -> None:
+def _home_files(env: RunEnv) -> dict[str, Json]:
     settings = {
         "security": {"auth": {"selectedType": "gemini-api-key"}},
         "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
         "privacy": {"usageStatisticsEnabled": False},
         "telemetry": {"enabled": False},
-        "mcpServers": {MCP_SERVER: {"command": env.mcp[0], "args": env.mcp[1:], "trust": True}},
+        "mcpServers": {MCP_SERVER: env.mcp_entry | {"trust": True}},
     }
-    env.home.joinpath(".gemini").mkdir()
-    env.home.joinpath(".gemini/settings.json").write_bytes(dump(settings))
-    env.home.joinpath(".gemini/trustedFolders.json").write_bytes(dump({str(env.project): "TRUST_FOLDER"}))
+    folders = {str(env.project): "TRUST_FOLDER"}
+    return {".gemini/settings.json": settings, ".gemini/trustedFolders.json": folders}
 
 
 def _command(env: RunEnv) -> list[str]:
-    program = [str(env.node), str(env.program)] if env.node else [str(env.program)]
-    return [*program, "-m", "gemini-2.5-flash", "-p", env.prompt, "-o", "json", "--approval-mode", "yolo"]
+    return [*env.program_words, "-m", "gemini-2.5-flash", "-p", env.prompt, "-o", "json", "--approval-mode", "yolo"]
 
 
 DRIVER = Driver(
@@ -28,7 +26,7 @@ DRIVER = Driver(
     version="0.61.0",
     program="@google/gemini-cli/bundle/gemini.js",
     min_node_version=20,
-    prepare=_write_settings,
+    home_files=_home_files,
     command=_command,
     environment=lambda env: {
         "GEMINI_API_KEY": "no-key",

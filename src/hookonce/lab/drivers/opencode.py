@@ -1,21 +1,26 @@
 """OpenCode driver: `opencode run` with a local provider; permissions granted by `--auto`."""
 
-from pathlib import Path
-
-from hookonce.base.jsontext import dump
 from hookonce.lab.drivers import Driver, ExtraRun, RunEnv
 from hookonce.lab.fakes.scenarios import MCP_ECHO, MCP_SERVER
-from hookonce.model import Object
+from hookonce.model import Json, Object
 
+_FOLDER = ".config/opencode"
 _DISABLED_FEATURES = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS", "SHARE")
 
 
-def _write_settings(env: RunEnv) -> None:
-    folder = env.home / ".config/opencode"
-    folder.mkdir(parents=True)
-    (env.home / "tmp").mkdir()
-    (folder / "opencode.json").write_bytes(dump(_settings(env)))
-    _write_plugin_packages(folder)
+def _home_files(env: RunEnv) -> dict[str, Json]:
+    """Settings, and what it would else install from the network before it loads a plugin, whether one needs it or not.
+
+    It asks no more than whether the folder is there and the lock names the package. Ours does not need it.
+    """
+    packages = {"dependencies": {"@opencode-ai/plugin": "*"}}
+    return {
+        "tmp": None,
+        f"{_FOLDER}/opencode.json": _settings(env),
+        f"{_FOLDER}/package.json": packages,
+        f"{_FOLDER}/package-lock.json": {"lockfileVersion": 3, "packages": {"": packages}},
+        f"{_FOLDER}/node_modules": None,
+    }
 
 
 def _settings(env: RunEnv) -> Object:
@@ -35,22 +40,11 @@ def _settings(env: RunEnv) -> Object:
     }
 
 
-def _write_plugin_packages(folder: Path) -> None:
-    """What it would else install from the network before it loads a plugin, whether one needs it or not.
-
-    It asks no more than whether the folder is there and the lock names the package. Ours does not need it.
-    """
-    manifest = {"dependencies": {"@opencode-ai/plugin": "*"}}
-    (folder / "package.json").write_bytes(dump(manifest))
-    (folder / "package-lock.json").write_bytes(dump({"lockfileVersion": 3, "packages": {"": manifest}}))
-    (folder / "node_modules").mkdir()
-
-
 DRIVER = Driver(
     agent="opencode",
     version="1.18.33",
     program="opencode-{platform}/bin/opencode",
-    prepare=_write_settings,
+    home_files=_home_files,
     command=lambda env: [str(env.program), "run", "--auto", env.prompt],
     environment=lambda env: (
         {f"OPENCODE_DISABLE_{name}": "true" for name in _DISABLED_FEATURES} | {"TMPDIR": str(env.home / "tmp")}

@@ -4,14 +4,14 @@ from hookonce.base.jsontext import dump
 from hookonce.lab.drivers import Driver, ExtraRun, RunEnv
 from hookonce.lab.fakes.conversation import ModelToolCall
 from hookonce.lab.fakes.scenarios import MCP_SERVER, scenario_marker
-from hookonce.model import Object
+from hookonce.model import Json, Object
 
 # 0.15.10 knows no exceptions from a proxy: it would look for the model where nobody listens.
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy")
 _COMMAND_FILE = ".qwen/commands/lab.md"  # a command of the project, which stands for a prompt
 
 
-def _write_settings(env: RunEnv) -> None:
+def _home_files(env: RunEnv) -> dict[str, Json]:
     settings = {
         "security": {"auth": {"selectedType": "openai"}},
         "general": {"enableAutoUpdate": False},
@@ -19,15 +19,13 @@ def _write_settings(env: RunEnv) -> None:
         "telemetry": {"enabled": False},
         "memory": {"enableManagedAutoMemory": False, "enableManagedAutoDream": False},
         "model": {"name": "scripted"},
-        "mcpServers": {MCP_SERVER: {"command": env.mcp[0], "args": env.mcp[1:]}},
+        "mcpServers": {MCP_SERVER: env.mcp_entry},
     }
-    env.home.joinpath(".qwen").mkdir()
-    env.home.joinpath(".qwen/settings.json").write_bytes(dump(settings))
+    return {".qwen/settings.json": settings}
 
 
 def _prompt_command(env: RunEnv, prompt: str) -> list[str]:
-    program = [str(env.node), str(env.program)] if env.node else [str(env.program)]
-    return [*program, "-p", prompt, "-o", "json", "--approval-mode", "yolo"]
+    return [*env.program_words, "-p", prompt, "-o", "json", "--approval-mode", "yolo"]
 
 
 def _todo_call(subject: str, status: str) -> ModelToolCall:
@@ -43,7 +41,7 @@ DRIVER = Driver(
     version="0.24.4",
     program="@qwen-code/qwen-code/cli.js",
     min_node_version=22,
-    prepare=_write_settings,
+    home_files=_home_files,
     command=lambda env: _prompt_command(env, env.prompt),
     environment=lambda env: {
         **dict.fromkeys(_PROXIES, ""),

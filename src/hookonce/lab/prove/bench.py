@@ -23,7 +23,7 @@ from hookonce.base.jsontext import dump, load
 from hookonce.client.sandbox_home import SandboxHome
 from hookonce.configure.entries import EventSet
 from hookonce.configure.locations import ConfigRoots
-from hookonce.lab.drivers import Driver, ExtraRun, RunEnv
+from hookonce.lab.drivers import Driver, ExtraRun, RunEnv, write_home
 from hookonce.lab.fakes import scenarios
 from hookonce.lab.fakes.model_server import ModelServer
 from hookonce.lab.fakes.scenarios import SCENARIOS
@@ -125,7 +125,7 @@ class Bench:
             notes.mkdir()
             (notes / "rules.json").write_bytes(dump(rules or []))
             env = self._build_env(scratch, model.url, scenario, extra_run)
-            self.driver.prepare(env)
+            write_home(self.driver, env)
             install_options = (self.agent.name, *self.driver.install, "--events", self.events)
             home = None if bare else SandboxHome(env.home, (hooks and hooks(notes)) or None, install_options)
             try:
