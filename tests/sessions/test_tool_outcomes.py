@@ -196,6 +196,33 @@ def test_a_call_without_an_id_is_ended_by_the_file_as_well(codex, tmp_path):
     assert [False, None] == [one.ok for one in summarize_session(kept())[1]]
 
 
+def test_a_call_is_known_by_the_id_of_the_model_as_well(codex, tmp_path):
+    """
+    Qwen tells hooks an id of its own and that of the model, which alone stands in its file.
+    """
+    folder = shutil.copytree(GOLDEN / "qwen-code/projects", tmp_path / ".qwen/projects")
+    file = folder / golden("qwen-code", "refuse").relative_to(GOLDEN / "qwen-code/projects")
+
+    def tell(kind, number, result=None):
+        tool = Tool(name="shell", native="run_shell_command", input={"command": number}, call_id=f"toolu_{number}", result=result)
+        data = {"transcript_path": str(file), "model_call_id": f"call_results_{number}_0"}
+        record = stored(0, type=kind, agent="qwen-code", session="s", tool=tool, model=None, data=data, time="2026-11-16T12:54:00Z")
+        codex.journal.append(replace(record, decision=None))
+
+    for number in (0, 3, 2):
+        tell("before_tool_execute", number)
+    tell("tool_use_failure", 2, Result(ok=False, error="File not found"))
+    codex.until(lambda: kept("permission_denied") and 2 == len(kept("tool_use_failure")))
+    codex.until(lambda: codex.status["events"] > 5)
+
+    (refusal,) = kept("permission_denied")
+    assert ("another hook", "toolu_0") == (refusal.decision.by, refusal.event.tool.call_id)
+    calls = {one.id: one for one in summarize_session(kept())[1]}
+    starts = {one.event.tool.call_id: calls[one.event.id] for one in kept("before_tool_execute")}
+    assert [(True, None), (False, False), (False, False)] == [(starts[f"toolu_{number}"].refused, starts[f"toolu_{number}"].ok) for number in (0, 3, 2)]
+    assert 2 == len(kept("tool_use_failure")), "what a hook has told is not told again"
+
+
 def test_the_last_call_of_a_session_is_known_before_its_end(codex):
     """
     Both are stored at once; the file is read in between, because with the session its open calls end.

@@ -14,7 +14,7 @@ from hookonce.base import paths, settings, times
 from hookonce.base.event_loop import EventLoop
 from hookonce.model import Event, Object, Tool
 from hookonce.sessions import transcript_cursors
-from hookonce.sessions.derive.calls import SESSION_ENDS, has_result
+from hookonce.sessions.derive.calls import SESSION_ENDS, has_result, model_call_id
 from hookonce.sessions.recorder import Recorder, StoreAccess
 from hookonce.sessions.transcript_events import outcome_result
 from hookonce.sessions.transcripts import SessionTranscripts, TranscriptChunkReader, TranscriptPaths
@@ -76,7 +76,8 @@ class TranscriptTailer:
                 key = (session.agent, session.session)
                 if key not in outcomes:
                     outcomes[key] = self._reader.peek_outcomes(recorder, session)
-                outcome = outcomes[key].get(event.tool.call_id or "")
+                ids = (event.tool.call_id, model_call_id(event))
+                outcome = next((outcomes[key][call_id] for call_id in ids if call_id in outcomes[key]), None)
                 entry = entry if outcome is None else _add_outcome(entry, event.tool, outcome)  # noqa: PLW2901
             complete_entries.append(entry)
         return complete_entries
@@ -88,10 +89,9 @@ class TranscriptTailer:
         reported_events = (*self._store.pending_events(), *(entry.record.event for entry in entries))
         own_events = (one for one in reported_events if (one.agent, one.session) == (session.agent, session.session))
         events = [event for event in own_events if not recorder.has_event(event.id)]
-        ends = (event.tool for event in events if event.type in TOOL_END_EVENTS)
-        session.pending_calls = frozenset(
-            tool.call_id for tool in ends if tool is not None and tool.call_id is not None
-        )
+        ends = [event for event in events if event.type in TOOL_END_EVENTS]
+        ids = [*(event.tool.call_id for event in ends if event.tool is not None), *map(model_call_id, ends)]
+        session.pending_calls = frozenset(call_id for call_id in ids if call_id is not None)
         session.pending_since = min((event.time for event in events), default=None)
 
     def after_append(self, entries: Sequence[StoreEntry], /) -> None:

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from hookonce.agents import transcripts
+from hookonce.agents.transcripts.accumulator import parse_chunk
 from hookonce.agents.transcripts.follower import follow_file
-from tests.agents.transcripts.material import GOLDEN, golden, session, session_and_spawns
+from hookonce.agents.transcripts.types import ReaderMemory
+from tests.agents.transcripts.material import GOLDEN, golden, lines, session, session_and_spawns
 
 AGENTS = ("qwen-code", "copilot-cli", "factory-droid", "cline")
 IN, OUT = 5000, 10  # tokens that the scripted model tells for each answer
@@ -64,6 +66,44 @@ def test_droid_tells_what_its_hooks_do_not():
     refused = [one for one in session(golden("factory-droid", "refuse")).outcomes if one.refused_by]
     assert ["hook"] * 6 == [one.refused_by for one in refused]
     assert {"Execute", "Create", "Edit", "Read", "Task", "lab___echo"} == {one.tool for one in refused}
+
+
+def test_qwen_tells_results_and_who_has_refused_a_call():
+    """
+    By hooks, and by rules of the user's own settings, of which hooks hear nothing. A command that a signal ended failed.
+    """
+    ran = {one.id: one for one in session(golden("qwen-code", "tour")).outcomes}
+    assert [(True, 0), (False, 3)] == [(ran[name].ok, ran[name].exit_code) for name in ("call_tour_0_0", "call_tour_7_0")]
+    assert (True, None, "write_file") == (ran["call_tour_1_0"].ok, ran["call_tour_1_0"].exit_code, ran["call_tour_1_0"].tool)
+    assert {None} == {one.duration_ms for one in ran.values()}
+
+    found = {one.id.split("_")[2]: one for one in session(golden("qwen-code", "refuse")).outcomes}
+    assert {"0": "hook", "1": "agent", "6": "hook"} == {name: one.refused_by for name, one in found.items() if one.refused_by}
+    assert {"2": False, "3": False, "4": False, "5": False, "7": True} == {name: one.ok for name, one in found.items() if not one.refused_by}
+
+
+@pytest.mark.parametrize(
+    ("status", "execution", "display", "expected"),
+    [
+        ("cancelled", "not_started", "no", (None, "user")),
+        ("cancelled", "cancelled", "no", (False, None)),
+        ("success", "success", "in the background", (None, None)),
+        ("success", "success", {"type": "shell_result", "exitCode": 0}, (True, None)),
+        ("success", "success", {"type": "shell_result", "exitCode": 4}, (False, None)),
+        ("error", "not_started", "bad parameters", (False, None)),
+        ("validating", "success", "", None),
+    ],
+)
+def test_qwen_knows_a_cancelled_call_from_a_refused_one(status, execution, display, expected):
+    """
+    A call that a person has ended did run. A command without an exit code is unknown.
+    """
+    parts = [{"functionResponse": {"id": "c", "name": "run_shell_command", "response": {}}}]
+    result = {"callId": "c", "status": status, "executionStatus": execution, "resultDisplay": display}
+    line = {"type": "tool_result", "timestamp": "2026-11-16T12:00:00Z", "message": {"parts": parts}, "toolCallResult": result}
+    memory, _, _ = parse_chunk(transcripts.load("qwen-code"), ReaderMemory(), lines(line))
+
+    assert ({"c": expected} if expected else {}) == {name: (one.ok, one.refused_by) for name, one in memory.outcomes.items()}
 
 
 def test_copilot_tells_who_has_refused_a_call():

@@ -98,6 +98,7 @@ class OpenCall(Struct, frozen=True, kw_only=True, omit_defaults=True):
     native: str = ""
     input_fingerprint: int
     call_id: str | None = None
+    model_call_id: str | None = None  # the model's own id, where session files have that
     subagent: str | None = None
     paths: tuple[str, ...] = ()
     files: tuple[Object, ...] = ()  # that it writes, as far as its input says
@@ -165,6 +166,12 @@ def subagent_name(event: Event) -> str | None:
     return None if event.subagent is None else event.subagent.id or event.subagent.type or ""
 
 
+def model_call_id(event: Event) -> str | None:
+    """The model's own id of a tool call, where the agent tells it beside another one."""
+    call_id = event.data.get("model_call_id")
+    return call_id if type(call_id) is str else None
+
+
 def build_open_call(record: Record) -> OpenCall:
     """The call that a record starts, with the input as rewritten by hooks."""
     event, decision = record.event, record.decision
@@ -181,6 +188,7 @@ def build_open_call(record: Record) -> OpenCall:
         native=tool.native,
         input_fingerprint=fingerprint_call(record.event) or 0,
         call_id=tool.call_id,
+        model_call_id=model_call_id(event),
         subagent=subagent_name(event),
         paths=file_paths(event),
         files=_written_files(event, tool),
@@ -285,7 +293,10 @@ def find_call(calls: OpenCalls, call_id: str | None, native: str | None, time: s
     """
     name = f"call {call_id}"
     tables = (calls.open, calls.unknown_calls, calls.refused_calls)
-    if (call := next((table[name][0] for table in tables if name in table), None)) is not None or native is None:
+    if (call := next((table[name][0] for table in tables if name in table), None)) is not None:
+        return call
+    other_ids = (call for table in tables for call in _all_calls(table) if call_id and call.model_call_id == call_id)
+    if (call := next(other_ids, None)) is not None or native is None:
         return call
     end = to_seconds(time or "") or 0
     calls_before = (call for call in reversed(_all_calls(calls.open)) if (to_seconds(call.time) or 0) <= end)
