@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from hookonce.base.event_loop import READ, EventLoop
 from hookonce.base.spawn import spawn, write_all
-from hookonce.handlers.operation import FailedStart, OperationHandle, OperationResult, ResultCallback
+from hookonce.handlers.operation import OperationHandle, OperationResult, ResultCallback
 from hookonce.handlers.supervise import limits, watchdog
 from hookonce.handlers.supervise.hook_results import HookClaim, parse_result
 from hookonce.handlers.supervise.watchdog import Watchdog, WatchOptions, forked_watchdog
@@ -42,11 +42,7 @@ class CommandOperation(Struct, frozen=True):
 
     def begin(self, loop: EventLoop, timeout: float, on_result: ResultCallback) -> OperationHandle:
         """Start it."""
-        started_at = monotonic()
-        try:
-            return CommandProcess(loop, replace(self, timeout=timeout), on_result)
-        except (OSError, ValueError) as problem:
-            return FailedStart(loop, problem, started_at, on_result)
+        return CommandProcess(loop, replace(self, timeout=timeout), on_result)
 
 
 class CommandProcess:

@@ -11,7 +11,7 @@ from msgspec import Struct
 from hookonce import __version__
 from hookonce.base.event_loop import EventLoop
 from hookonce.errors import HookonceError
-from hookonce.handlers.operation import FailedStart, OperationHandle, OperationResult, ResultCallback
+from hookonce.handlers.operation import OperationHandle, OperationResult, ResultCallback
 from hookonce.handlers.supervise.forked_child import ForkedChild
 from hookonce.manifest.http_script import explain_handler_fault, split_header_value
 from hookonce.model import Handler
@@ -57,12 +57,8 @@ class HttpOperation(Struct, frozen=True, kw_only=True):
         from hookonce.handlers.http_client import call_server  # before the fork, so that no child loads it again
 
         started_at, deadline = monotonic(), monotonic() + timeout
-
         call = partial(call_server, self.request, deadline, expects_answer=self.expects_answer)
-        try:
-            return ForkedChild(loop, call, timeout, lambda output: on_result(_parse_output(output, started_at)))
-        except OSError as problem:
-            return FailedStart(loop, problem, started_at, on_result)
+        return ForkedChild(loop, call, timeout, lambda output: on_result(_parse_output(output, started_at)))
 
 
 def _parse_output(output: bytes | None, started_at: float) -> OperationResult:

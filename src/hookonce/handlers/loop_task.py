@@ -7,12 +7,12 @@ from typing import Generic, TypeVar
 
 from hookonce.base.event_loop import EventLoop, Timer
 from hookonce.handlers.operation import (
-    FailedStart,
     Operation,
     OperationHandle,
     OperationResult,
     ResultCallback,
     Task,
+    begin_operation,
 )
 from hookonce.secrets import log
 
@@ -62,16 +62,13 @@ class LoopTask(Generic[T]):
                 self._loop.call_soon(partial(self._start_operation, wait, monotonic() + wait.timeout))
 
     def _start_operation(self, operation: Operation, deadline: float) -> None:
-        started_at = monotonic()
+        remaining_s = deadline - monotonic()
         if self.is_over:
             return
-        if started_at >= deadline:
+        if remaining_s <= 0:
             self.resume(OperationResult(failure="timeout"))
-            return
-        try:
-            self._pending = operation.begin(self._loop, deadline - started_at, self.resume)
-        except Exception as problem:  # noqa: BLE001  nobody else would tell the task
-            self._pending = FailedStart(self._loop, problem, started_at, self.resume)
+        else:
+            self._pending = begin_operation(operation, self._loop, remaining_s, self.resume)
 
     def _finish(self, value: T | None) -> None:
         self.is_over = True

@@ -15,7 +15,7 @@ from hookonce.base.jsontext import dump
 from hookonce.base.process_info import PYTHON_VARIABLE
 from hookonce.base.spawn import close_fds, open_pipes, spawn
 from hookonce.handlers.environment import installed_environment
-from hookonce.handlers.operation import FailedStart, OperationHandle, OperationResult, ResultCallback
+from hookonce.handlers.operation import OperationHandle, OperationResult, ResultCallback
 from hookonce.handlers.supervise.hook_results import parse_result
 from hookonce.handlers.supervise.watchdog import Watchdog, forked_watchdog
 from hookonce.model import Object
@@ -269,11 +269,8 @@ class ModuleOperation(Struct, frozen=True, kw_only=True):
 
     def begin(self, loop: EventLoop, timeout: float, on_result: ResultCallback) -> OperationHandle:
         """Query it; a module that was started for this alone is ended afterwards."""
-        pool, started_at = _pools.get(loop), monotonic()
-        try:
-            channel = pool.find_channel(self.descriptor) if pool is not None else ModuleChannel(loop, self.descriptor)
-        except (OSError, ValueError) as problem:
-            return FailedStart(loop, problem, started_at, on_result)
+        pool = _pools.get(loop)
+        channel = pool.find_channel(self.descriptor) if pool is not None else ModuleChannel(loop, self.descriptor)
 
         def handle_result(result: OperationResult) -> None:
             if pool is not None:

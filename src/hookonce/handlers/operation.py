@@ -41,18 +41,27 @@ class Operation(Protocol):
         """Seconds until it has failed."""
 
     def begin(self, loop: EventLoop, timeout: float, on_result: ResultCallback) -> OperationHandle:
-        """Start it on an event loop; `on_result` is called once."""
+        """Start it on an event loop, or raise; `on_result` is called once."""
 
 
-class FailedStart:
-    """Handle of an operation that could not be started; `on_result` is called soon."""
-
-    def __init__(self, loop: EventLoop, problem: Exception, started_at: float, on_result: ResultCallback) -> None:
-        failure = OperationResult(failure=f"not started: {problem}", duration=monotonic() - started_at)
-        loop.call_at(0, lambda: on_result(failure))
+class _FailedStart:
+    """Handle of an operation that could not be started; there is nothing to cancel."""
 
     def cancel(self) -> None:
-        """There is nothing to cancel."""
+        """Its result comes soon in any case."""
+
+
+def begin_operation(
+    operation: Operation, loop: EventLoop, timeout: float, on_result: ResultCallback
+) -> OperationHandle:
+    """Start an operation; if that raises, it has failed: whoever waits for it goes on."""
+    started_at = monotonic()
+    try:
+        return operation.begin(loop, timeout, on_result)
+    except Exception as problem:  # noqa: BLE001  whatever keeps it from starting is its failure
+        failure = OperationResult(failure=f"not started: {problem}", duration=monotonic() - started_at)
+        loop.call_at(0, lambda: on_result(failure))
+        return _FailedStart()
 
 
 def run_to_completion(operation: Operation) -> OperationResult:
@@ -67,7 +76,7 @@ def run_to_completion(operation: Operation) -> OperationResult:
 def run_on_loop(loop: EventLoop, operation: Operation) -> OperationResult:
     """Run one operation to completion on a loop."""
     results: list[OperationResult] = []
-    handle = operation.begin(loop, operation.timeout, results.append)
+    handle = begin_operation(operation, loop, operation.timeout, results.append)
     try:
         while not results:
             loop.run_once()
