@@ -72,7 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     _repair_streams()
     if arguments[:1] and arguments[0] in BARE:
         return _run_guarded(arguments)
-    from hookonce.base.terminal_streams import escaping_streams
+    from hookonce.base.terminal_text import escaping_streams
 
     with escaping_streams():
         return _run_guarded(arguments)

@@ -12,9 +12,8 @@ from hookonce.dispatch.run import model_cost_micros
 from hookonce.errors import HookonceError
 from hookonce.handlers import prompt
 from hookonce.handlers.command import ProcessContext
-from hookonce.handlers.model_settings import load_model_settings, select_model
 from hookonce.handlers.operation import OperationResult
-from hookonce.handlers.prompt import MAX_EVENT_CHARS, build_question, parse_decision
+from hookonce.handlers.prompt import MAX_EVENT_CHARS, build_question, load_model_settings, parse_decision, select_model
 from hookonce.model import Decision, Handler, Usage
 from tests.manifest.projects import house, put
 

@@ -43,7 +43,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     context_limit: _Count | None = None  # characters of context that hooks may add
     privileges: Literal["all", "reduced"] = "all"  # with what a hook runs
     http: bool = True  # whether a user may have an HTTP listener
-    models: _ModelTable | None = None  # the language models that hooks ask: see handlers/model_settings.py
+    models: _ModelTable | None = None  # the language models that hooks ask: see handlers/prompt.py
     user: _UserName | None = None  # whom live events name; None: a pseudonym of the account
     record: bool = True  # whether calls are recorded; a user may say no, unless the system says yes
     grants: _Grants = {}  # what modules may do, by their names; `*` stands for all of them

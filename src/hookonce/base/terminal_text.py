@@ -4,7 +4,10 @@ Printable is what Unicode calls so: control characters (C0, C1), direction marks
 are shown as their escapes.
 """
 
-from typing import Any
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, TextIO
 
 _FORMULA_STARTS = tuple("=+-@＝＋－＠|%")  # with which a cell is a formula, or a command, to some spreadsheet
 
@@ -47,3 +50,54 @@ def escape_csv_cell(value: Any) -> Any:
 def pluralize(count: int, noun: str) -> str:
     """`1 line`, `2 lines`."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+class EscapingStream:
+    """Text stream that escapes what is written to it."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+        self.buffer: Any = _EscapingBuffer(stream) if stream.isatty() else getattr(stream, "buffer", None)
+
+    def write(self, text: str) -> int:
+        """Write one line, or a part of one."""
+        self.stream.write(escape_line(text))
+        return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        """Write each of these as one line."""
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+class _EscapingBuffer:
+    """Bytes for a terminal."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, data: bytes) -> int:
+        self._stream.write(escape_data(data.decode(errors="backslashreplace")))
+        return len(data)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+@contextmanager
+def escaping_streams() -> Iterator[None]:
+    """Let stdout and stderr escape, for as long as a command runs."""
+    streams = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = (EscapingStream(stream) for stream in streams)
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = streams
+
+
+def unescaped_stream(stream: TextIO) -> TextIO:
+    """The stream itself, for what we have put together of escaped texts and of sequences of our own."""
+    return stream.stream if isinstance(stream, EscapingStream) else stream

@@ -10,7 +10,7 @@ from hookonce.base import paths
 from hookonce.dispatch import manifest_stamps
 from hookonce.dispatch.dispatcher import answer_call
 from hookonce.dispatch.fast_path import table
-from hookonce.dispatch.hook_faults import fault_search, notice, project_faults
+from hookonce.dispatch.hook_faults import notice, project_faults
 from hookonce.dispatch.hook_faults.table import make_fault
 from hookonce.model import Decision, Reply
 from hookonce.store.spool.files import load_records
@@ -116,8 +116,8 @@ def test_no_other_call_looks_for_faults(project, monkeypatch):
     Neither tool calls, nor starts in agents that could not show it.
     """
     looks = []
-    search = fault_search.FaultSearch
-    monkeypatch.setattr(fault_search, "FaultSearch", lambda **fields: looks.append(fields["agent"].name) or search(**fields))
+    search = project_faults.FaultSearch
+    monkeypatch.setattr(project_faults, "FaultSearch", lambda **fields: looks.append(fields["agent"].name) or search(**fields))
     call = {"hook_event_name": "PreToolUse", "session_id": "s", "cwd": str(project), "tool_name": "Bash", "tool_input": {}}
 
     answer_call(["claude-code", "PreToolUse", "--via", "claude-code/user"], json.dumps(call).encode(), {"PATH": "/usr/bin"})
@@ -165,7 +165,7 @@ def test_a_search_that_cannot_begin_costs_nobody_the_call(project, monkeypatch, 
     """
     told = command("""echo '{"context": "be kind"}'""", event="session_start")
     put(tmp_path / "home/.config/hookonce/hooks.json", manifest(told))
-    monkeypatch.setattr(fault_search.FaultSearch, "begin", lambda *_: 1 / 0)
+    monkeypatch.setattr(project_faults.FaultSearch, "begin", lambda *_: 1 / 0)
 
     assert "be kind" in started("claude-code", project).stdout
     assert ["session_start"] == [record.event.type for record in load_records()]

@@ -9,8 +9,7 @@ from io import StringIO
 from typing import Any
 
 from hookonce.base.jsontext import dump
-from hookonce.base.terminal_streams import unescaped_stream
-from hookonce.base.terminal_text import escape_csv_cell, pluralize
+from hookonce.base.terminal_text import escape_csv_cell, pluralize, unescaped_stream
 
 __all__ = [
     "format_bytes",

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain, repeat
 from shutil import get_terminal_size
 
-from hookonce.base.terminal_streams import unescaped_stream
-from hookonce.base.terminal_text import escape_unprintable
+from hookonce.base.terminal_text import escape_unprintable, unescaped_stream
 from hookonce.cli._ui.layout import (
     GAP,
     Column,

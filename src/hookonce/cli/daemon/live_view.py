@@ -9,8 +9,7 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
-from hookonce.base.terminal_streams import unescaped_stream
-from hookonce.base.terminal_text import escape_unprintable
+from hookonce.base.terminal_text import escape_unprintable, unescaped_stream
 from hookonce.cli._ui.layout import Column, fit_columns, format_row, format_titles, measure_cells, wrap_words
 from hookonce.cli._ui.local_time import format_clock, zone_name
 from hookonce.cli._ui.messages import pluralize

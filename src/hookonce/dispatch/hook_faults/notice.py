@@ -32,7 +32,7 @@ def add_notice(request: "CallRequest", call_context: "CallContext") -> Task["Cal
     is_continued = event.data.get("source") in _SAME_SESSION
     if not is_start or is_continued or request.arguments.run is not None or request.in_force is None:
         return request
-    from hookonce.dispatch.hook_faults.fault_search import FaultSearch  # most calls do without it
+    from hookonce.dispatch.hook_faults.project_faults import FaultSearch  # most calls do without it
 
     timeout_s = min(_SEARCH_TIMEOUT_S, _BUDGET_RATIO * (request.budget_s or 0))
     environment, project = call_context.environment, request.in_force.project

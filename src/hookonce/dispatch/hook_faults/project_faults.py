@@ -4,12 +4,15 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from hookonce import agents
 from hookonce.agents import config_event_of
 from hookonce.base import paths, settings
+from hookonce.base.event_loop import EventLoop
 from hookonce.base.terminal_text import pluralize
+from hookonce.dispatch.hook_faults import notice
 from hookonce.dispatch.hook_faults.history import describe_hook, find_failing_hooks, load_runs
 from hookonce.dispatch.hook_faults.manifest_hooks import HookPlace, hook_faults
 from hookonce.dispatch.hook_faults.missed_calls import describe_missed_calls, read_missed_calls
@@ -18,9 +21,12 @@ from hookonce.dispatch.pause import pause_end
 from hookonce.dispatch.run import call_budget_s
 from hookonce.dispatch.select import find_candidates
 from hookonce.errors import HookonceError
+from hookonce.handlers.operation import OperationHandle, OperationResult, ResultCallback
+from hookonce.handlers.supervise.forked_child import ForkedChild
 from hookonce.manifest import discover
 from hookonce.manifest.discover import ManifestSource, find_sources, load_last_good, load_source
 from hookonce.model import Agent, Hook, HookRun, Manifest
+from hookonce.secrets import log
 from hookonce.trust.pin_store import find_trusted_hook
 from hookonce.vocabulary.events import DERIVED_EVENTS
 from hookonce.vocabulary.names import hook_name
@@ -136,3 +142,38 @@ def _agent_limits(event: str, callers: Iterable[Agent]) -> dict[float, list[str]
         if (native := config_event_of(agent, event)) is not None:
             titles_by_limit.setdefault(call_budget_s(agent, native, None), []).append(agent.title)
     return titles_by_limit
+
+
+_RECORD_TIMEOUT_S = 0.01  # seconds in which the record is read: others wait for it
+
+
+class FaultSearch(Struct, frozen=True, kw_only=True):
+    """Operation that searches for faults in a forked child: files and the record may be slow, and others wait."""
+
+    project: Path
+    agent: Agent
+    environment: Mapping[str, str]
+    timeout: float
+
+    def begin(self, loop: EventLoop, timeout: float, on_result: ResultCallback) -> OperationHandle:
+        """Search; the result has the notice as its stdout.
+
+        The record is read here: SQLite must not be used on both sides of a fork.
+        """
+        hooks = [candidate.hook for candidate in find_candidates(self.project) if candidate.hook is not None]
+        newest_runs = load_runs(hooks, _RECORD_TIMEOUT_S)
+
+        def search() -> bytes:
+            try:
+                faults = find_faults(self.project, [self.agent], self.environment, newest_runs)
+                text = notice.describe_faults([*machine_faults(), *faults])
+            except Exception as problem:  # noqa: BLE001  whatever somebody has written must not hide that
+                log.write(f"nobody was told of broken hooks: {log.format_trace(problem)}")
+                text = None
+            return (text or "").encode(errors="replace")
+
+        def finish(output: bytes | None) -> None:
+            failure = "timeout" if output is None else None
+            on_result(OperationResult(code=0, stdout=output or b"", failure=failure))
+
+        return ForkedChild(loop, search, timeout, finish)

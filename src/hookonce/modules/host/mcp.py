@@ -10,8 +10,7 @@ from hookonce import __version__
 from hookonce.model import Object
 from hookonce.modules.host.client import Closeable
 from hookonce.modules.protocol import mcp, messages
-from hookonce.modules.protocol.description import OperationSchema, build_description
-from hookonce.modules.protocol.descriptor import DEFAULT_VERSION, Descriptor
+from hookonce.modules.protocol.descriptor import DEFAULT_VERSION, Descriptor, OperationSchema, build_description
 from hookonce.modules.protocol.messages import Fault
 
 _CLIENT: Object = {"name": "hookonce", "version": __version__}

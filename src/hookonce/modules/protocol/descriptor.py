@@ -1,6 +1,6 @@
 """Module Descriptor v1: its structs, parser and validation rules."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -182,3 +182,34 @@ def mount_problems(descriptor: Descriptor) -> list[Problem]:
 def descriptor_key(descriptor: Descriptor) -> bytes:
     """The key of a module in a pool: what its descriptor says, and from which folder."""
     return encode([descriptor_document(descriptor), descriptor.folder])
+
+
+class OperationSchema(Struct, frozen=True, kw_only=True):
+    """What an operation takes and gives, as JSON Schemas, and what it does in words."""
+
+    args: Object
+    result: Object
+    description: str = ""
+
+
+def build_description(
+    name: str, version: str, kind: str, capabilities: Iterable[str], operations: Mapping[str, OperationSchema]
+) -> Object:
+    """The six fields that describe a module; inputs are those of an invocation."""
+    cases = [
+        {
+            "if": {"properties": {"op": {"const": op}}},
+            "then": {"properties": {"args": schema.args}}
+            | ({"description": schema.description} if schema.description else {}),
+        }
+        for op, schema in operations.items()
+    ]
+    inputs: Object = {"type": "object", "required": ["op"], "properties": {"op": {"enum": list(operations)}}}
+    return {
+        "name": name,
+        "version": version,
+        "kind": kind,
+        "capabilities": [*capabilities],
+        "inputs": inputs | ({"allOf": cases} if cases else {}),
+        "outputs": {"anyOf": [schema.result for schema in operations.values()]} if operations else {},
+    }

@@ -14,8 +14,7 @@ from msgspec.json import format as pretty
 from hookonce.errors import UsageError
 from hookonce.model import Json, Object
 from hookonce.modules.protocol import messages
-from hookonce.modules.protocol.description import OperationSchema, build_description
-from hookonce.modules.protocol.descriptor import DEFAULT_VERSION, MODULE_KINDS
+from hookonce.modules.protocol.descriptor import DEFAULT_VERSION, MODULE_KINDS, OperationSchema, build_description
 from hookonce.modules.server import operations
 
 Function = TypeVar("Function", bound=Callable[..., Any])
