@@ -150,7 +150,7 @@ class Home:
             "cwd": bytes(self.where),
             "umask": b"18",
             "stdin": given,
-            "namespaces": connection.namespaces_of(),
+            "namespaces": connection.own_namespaces(),
             "parent": b"",
         }
         return wire.encode_frame([*(told | fields).values()])

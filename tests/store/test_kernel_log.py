@@ -7,7 +7,7 @@ import pytest
 
 from hookonce.base.ids import new_id
 from hookonce.inspect.store_access import open_store
-from hookonce.sessions.kernel_events import record_kernel_event
+from hookonce.sessions.stored_records import record_kernel_event
 from hookonce.store import kernel_log
 from hookonce.store.maintenance.erasure import erase_records
 from hookonce.store.writer import Writer

@@ -116,7 +116,10 @@ def update_locked(
     """
     while True:
         with open(os.open(path, os.O_RDWR | _OPEN_FLAGS, 0o600), "r+b", buffering=0) as file:  # noqa: PTH123
-            (acquire_lock or _wait_for_lock)(file.fileno())
+            if acquire_lock is None:
+                flock(file, LOCK_EX)
+            else:
+                acquire_lock(file.fileno())
             if not _is_same_file(path, file.fileno()):
                 continue  # it was swept away before we held it
             content = file.read()
@@ -132,10 +135,6 @@ def update_locked(
 def _write_all(file: FileIO, data: bytes) -> None:
     while data:
         data = data[file.write(data) :]
-
-
-def _wait_for_lock(fd: int) -> None:
-    flock(fd, LOCK_EX)
 
 
 def _is_same_file(path: Path | str, fd: int) -> bool:

@@ -1,4 +1,4 @@
-"""Texts for a terminal and for CSV: escaping of what comes from others, counts with their nouns.
+"""Texts and output streams for a terminal, texts for CSV: escaping of what comes from others, counts with their nouns.
 
 Printable is what Unicode calls so: control characters (C0, C1), direction marks, invisible and unassigned characters
 are shown as their escapes.
@@ -53,7 +53,11 @@ def pluralize(count: int, noun: str) -> str:
 
 
 class EscapingStream:
-    """Text stream that escapes what is written to it."""
+    """Text stream through which everything goes that a command prints: texts of others can only be read.
+
+    One write is one line: line ends inside of it, and whatever a terminal would obey, are escaped. Documents go to
+    `buffer`, byte by byte where it is a file or a pipe. Colours and cursor moves of ours go to `unescaped_stream`.
+    """
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream

@@ -34,10 +34,10 @@ def peer_credentials(sock: socket.socket) -> tuple[int, int]:
     return pid, user
 
 
-def namespaces_of(pid: int | str = "self") -> bytes:
-    """Mount and pid namespaces of a process, as /proc names them."""
+def own_namespaces() -> bytes:
+    """Our mount and pid namespaces, as /proc names them."""
     try:
-        return f"{os.readlink(f'/proc/{pid}/ns/mnt')} {os.readlink(f'/proc/{pid}/ns/pid')}".encode()  # noqa: PTH115
+        return f"{os.readlink('/proc/self/ns/mnt')} {os.readlink('/proc/self/ns/pid')}".encode()  # noqa: PTH115
     except OSError:
         return b""
 
@@ -92,12 +92,11 @@ class ClientRequest(Struct, frozen=True, kw_only=True):
     cwd: str
     umask: int
     stdin: bytes
-    namespaces: str
 
 
 def parse_request(fields: list[bytes]) -> ClientRequest:
     """Parse the fields of a frame; ValueError where they hold no request."""
-    version, build, call_id, argv, environment, cwd, umask, stdin, namespaces = fields[:9]
+    version, build, call_id, argv, environment, cwd, umask, stdin, _ = fields[:9]
     return ClientRequest(
         version=version,
         build=fsdecode(build),
@@ -107,7 +106,6 @@ def parse_request(fields: list[bytes]) -> ClientRequest:
         cwd=fsdecode(cwd),
         umask=int(umask or b"-1"),
         stdin=stdin,
-        namespaces=fsdecode(namespaces),
     )
 
 

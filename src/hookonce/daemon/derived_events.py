@@ -97,7 +97,7 @@ class DerivedEventHooks:
         for item in items:
             if item.id in self._pending_runs:
                 self._store_runs(item.id, recorder)
-            elif item.record is None or is_paused or _is_too_old(item):
+            elif item.record is None or is_paused or time() - (times.to_seconds(item.queued_at) or 0.0) > _MAX_AGE_S:
                 unasked_ids.append(item.id)
                 _log_unasked(item, is_paused=is_paused)
             elif has_other_owner(item):  # a daemon that leaves, and stores how its hooks have run
@@ -169,10 +169,6 @@ class DerivedEventHooks:
 
 def _session_key(event: Event) -> SessionKey:
     return event.agent, event.session
-
-
-def _is_too_old(item: QueuedEvent) -> bool:
-    return time() - (times.to_seconds(item.queued_at) or 0.0) > _MAX_AGE_S
 
 
 def _log_unasked(item: QueuedEvent, *, is_paused: bool) -> None:

@@ -19,11 +19,6 @@ _MAX_SOCKET_PATH_BYTES = 100  # bytes of an address that every system takes; cli
 _lock_fds: list[int] = []
 
 
-def daemon_socket_path() -> Path:
-    """Path of the Unix socket of this home's daemon."""
-    return daemon_endpoints.socket_path()
-
-
 def lock_path() -> Path:
     """Path of the lock file that one daemon at a time holds."""
     return runtime_dir.find_runtime_dir() / "daemon.lock"
@@ -85,8 +80,9 @@ def _find_obstacle() -> str | None:
 
     if limits.has_low_limits():
         return "whoever called has limits that not everybody should have; the next one may start it"
-    if sys.platform != "linux" and len(bytes(daemon_socket_path())) > _MAX_SOCKET_PATH_BYTES:
-        return f"{daemon_socket_path()} is too long for a socket; agents are answered without a daemon, more slowly"
+    socket_path = daemon_endpoints.socket_path()
+    if sys.platform != "linux" and len(bytes(socket_path)) > _MAX_SOCKET_PATH_BYTES:
+        return f"{socket_path} is too long for a socket; agents are answered without a daemon, more slowly"
     return None
 
 
@@ -99,7 +95,7 @@ def _run_daemon() -> None:
     installation.refresh_client()
     dispatcher.refresh_client_files()
     limits.raise_fd_limit()
-    daemon = Daemon(daemon_socket_path())
+    daemon = Daemon(daemon_endpoints.socket_path())
     failure_marker_path().unlink(missing_ok=True)
     _install_signal_handlers(daemon.stop, daemon.loop)
     gc.collect()

@@ -89,7 +89,7 @@ class Daemon:
         )
         self.denied_files = DeniedFileWatcher(self.loop, self.store_writer, self.journal)
         self._stamps: Stamps = []  # of the manifests, when the last call came
-        self._namespaces, self._isolation = connection.namespaces_of(), connection.isolation_of()
+        self._namespaces, self._isolation = connection.own_namespaces(), connection.isolation_of()
         self._started_at, self.last_call_at, self._last_sweep_at = monotonic(), monotonic(), 0.0
         self.answered_count, self.active_calls, self._last_gc_count, self._is_stopping = 0, 0, 0, False
         listener = _open_listener(socket_path)

@@ -60,7 +60,9 @@ def encode_input(
     """
     if dialect == CANONICAL_DIALECT:
         identity = HookIdentity(event=hook.event, name=hook.name)
-        return dump(HookInput(**_event_fields(attribute_event(event)), hook=identity, decision=decision)), []
+        told_event = attribute_event(event)
+        fields = {name: getattr(told_event, name) for name in told_event.__struct_fields__}
+        return dump(HookInput(**fields, hook=identity, decision=decision)), []
     if dialect in formats.FORMATS:
         level, gaps = privacy_level(hook, scope)
         record, key_gaps = redact_for_hook(Record(event=event, decision=decision), level)
@@ -95,10 +97,6 @@ def dialect_variables(dialect: str, event: Event, cwd: str) -> dict[str, str]:
     }
     values = {name: slot_values[slot] for name, slot in agent.variables.items()}
     return {name: text for name, text in values.items() if text and "\0" not in text}
-
-
-def _event_fields(event: Event) -> Object:
-    return {name: getattr(event, name) for name in event.__struct_fields__}
 
 
 def _required_fields(agent: Agent, event: Event) -> Object:

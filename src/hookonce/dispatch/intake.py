@@ -223,11 +223,7 @@ def _is_id_taken(event: Event, store: DedupStore) -> bool:
 
 def _was_asked(record: Record) -> bool:
     """Whether the hooks of a recorded event were asked: it came live, and they could be."""
-    return not is_imported(record.event) and not _has_failed(record)
-
-
-def _has_failed(record: Record) -> bool:
-    return any(gap.strategy == FAIL_MODE for gap in record.gaps)
+    return not is_imported(record.event) and all(gap.strategy != FAIL_MODE for gap in record.gaps)
 
 
 def _has_content(earlier: KnownEvent, event: Event) -> bool:

@@ -22,7 +22,7 @@ from hookonce.model import Event, Handler, Record
 from hookonce.modules.protocol.capabilities import capability_requests, decide_capability, policy_from_grants
 from hookonce.modules.protocol.descriptor import Descriptor, load_descriptor, mount_problems
 from hookonce.modules.protocol.messages import parse_response
-from hookonce.sessions.kernel_events import record_kernel_event
+from hookonce.sessions.stored_records import record_kernel_event
 
 if TYPE_CHECKING:
     from hookonce.handlers.http import HttpOperation

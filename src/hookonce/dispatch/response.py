@@ -14,7 +14,7 @@ from hookonce.base.terminal_text import escape_data
 from hookonce.dispatch import dedup, live_formats
 from hookonce.dispatch.dedup import CallDecision
 from hookonce.dispatch.rewrite import apply_rewrite
-from hookonce.model import Actor, Decision, Event, Gap, HookRun, Object, Origin, Point, Record, Reply
+from hookonce.model import Actor, Decision, Event, Gap, HookRun, Origin, Point, Record, Reply
 from hookonce.vocabulary.decision_merge import MAX_CONTEXT_CHARS, merge_decisions, weaken
 
 if TYPE_CHECKING:
@@ -48,7 +48,8 @@ def build_response(request: "CallRequest", call_decision: CallDecision) -> CallR
     if request.notice is not None:
         messages = (decision.system_message, request.notice)
         decision = replace(decision, system_message="\n".join(filter(None, messages)))
-    original_input = request.event.tool.input if request.event.tool is not None else _prompt_input(request.event)
+    tool, prompt = request.event.tool, request.event.prompt
+    original_input = tool.input if tool is not None else {"prompt": prompt} if type(prompt) is str else None
     final, weaken_gaps = weaken(decision, effective_point(request), original_input, _max_context_chars(decision))
     gaps = [*call_decision.gaps, *rewrite_gaps, *weaken_gaps]
     record = Record(event=request.event, decision=final, runs=call_decision.runs, gaps=gaps)
@@ -118,10 +119,6 @@ def _max_context_chars(decision: Decision) -> int:
     if decision.context is None:
         return MAX_CONTEXT_CHARS
     return settings.load().require().context_limit or MAX_CONTEXT_CHARS
-
-
-def _prompt_input(event: Event) -> Object | None:
-    return {"prompt": event.prompt} if type(event.prompt) is str else None
 
 
 def _native_reply(request: "CallRequest", decision: Decision) -> Reply:

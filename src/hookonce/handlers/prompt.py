@@ -31,7 +31,7 @@ SETUP_HINT = 'config.toml needs [models] with command = "…", or with endpoint 
 
 
 class ModelSettings(Struct, frozen=True, kw_only=True):
-    """The `[models]` table of the settings."""
+    """The `[models]` table of the settings: a command, or a server with OpenAI's API."""
 
     command: str | None = None
     agent: str | None = None

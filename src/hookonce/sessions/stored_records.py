@@ -1,16 +1,21 @@
-"""Stored records: likeness marks, user, redaction, all with keys of this machine; logs of Agent Hooks."""
+"""Stored records: likeness marks, user, redaction, all with keys of this machine; logs of Agent Hooks
+and of the module kernel.
+"""
 
 from collections.abc import Mapping, Sequence
 
+from msgspec.json import encode
 from msgspec.structs import replace
 
 from hookonce.base import settings
-from hookonce.model import Record, Stored
+from hookonce.model import Object, Record, Stored
 from hookonce.secrets import log
 from hookonce.sessions.attribution import user_of
 from hookonce.store import agent_hooks_sessions
 from hookonce.store.integrity import keys
+from hookonce.store.privacy.addresses import mask_addresses
 from hookonce.store.privacy.redact import redact
+from hookonce.store.spool import files
 from hookonce.vocabulary.call_fingerprint import add_fingerprint
 
 
@@ -20,6 +25,19 @@ def redact_record(record: Record) -> Stored:
     user = user_of(record.event, current.privacy, key, current.user)
     record = replace(record, event=add_fingerprint(record.event, key))
     return redact(record, current.privacy, key, user=user, keeps_addresses=True)
+
+
+def record_kernel_event(event: Object) -> None:
+    """Write an event of the module kernel into its log and into the store; nothing raw reaches either."""
+    if not settings.load().record:
+        return
+    from hookonce.formats.amplifier import envelope  # most records are no kernel's
+    from hookonce.store import kernel_log
+
+    record = redact_record(envelope.read(event))
+    files.append(record)
+    documents = map(envelope.kernel_document, envelope.write(mask_addresses(record)))
+    kernel_log.append(b"".join(encode(document, order="sorted") + b"\n" for document in documents))
 
 
 def note_session_log(record: Stored, environment: Mapping[str, str]) -> None:

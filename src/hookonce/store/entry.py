@@ -36,6 +36,14 @@ def decode_entry(body: bytes) -> StoreEntry:
         return StoreEntry(convert(load(body.decode()), type=Stored), body)
 
 
+def try_decode_record(body: bytes | None) -> Stored | None:
+    """Decode a record; None if there are no bytes, or they are none."""
+    try:
+        return None if body is None else decode_entry(body).record
+    except ValueError:
+        return None
+
+
 def index_columns(record: Stored) -> IndexColumns:
     """The values of the index columns of a record."""
     event, decision, tool = record.event, record.decision, record.event.tool

@@ -10,7 +10,7 @@ from sqlite3 import Connection
 from msgspec import Struct
 
 from hookonce.model import Stored
-from hookonce.store.entry import decode_entry
+from hookonce.store.entry import try_decode_record
 from hookonce.store.integrity.write_guard import guarded_transaction
 
 MAX_QUEUE_ROWS = 4096  # events; of more, the oldest go, for nobody has asked for so long
@@ -72,15 +72,8 @@ def _decode_row(event_id: str, queued_at: str, begun_hooks: str, body: bytes | N
         queued_at=queued_at,
         begun_digests=frozenset(word for word in words if not word.startswith(_OWNER_MARK)),
         owners=frozenset(word.removeprefix(_OWNER_MARK) for word in words if word.startswith(_OWNER_MARK)),
-        record=_decode_record(body),
+        record=try_decode_record(body),
     )
-
-
-def _decode_record(body: bytes | None) -> Stored | None:
-    try:
-        return None if body is None else decode_entry(body).record
-    except ValueError:
-        return None
 
 
 def note_start(connection: Connection, event_id: str, digest: str, owner: str = "") -> bool:

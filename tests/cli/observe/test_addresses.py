@@ -7,7 +7,7 @@ import pytest
 
 from hookonce import formats
 from hookonce.dispatch.dispatcher import answer_call
-from hookonce.sessions.kernel_events import record_kernel_event
+from hookonce.sessions.stored_records import record_kernel_event
 from tests.cli.command import run
 from tests.dispatch.canaries import Flock, flocks
 from tests.dispatch.pipeline_cases import PLAIN

@@ -1,7 +1,6 @@
 """Fast-path table: the agents and events without hooks, built beforehand for `lookup.py`."""
 
 import marshal
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from hookonce.dispatch.fast_path import lookup
 from hookonce.dispatch.select import find_candidates
 from hookonce.manifest.discover import find_lost_source
 from hookonce.model import SCHEMA, Agent, Event, Gap, Object, Stored
-from hookonce.trust.pin_store import Guard, PinsUnreadable, load_guards
+from hookonce.trust.pin_store import PinsUnreadable, load_guards
 from hookonce.vocabulary.names import AGENT_ALIASES
 
 # Which of these an event is, only its payload tells.
@@ -98,12 +97,10 @@ def _build_table() -> Object:
         "record": _record_template(),
         "settles": settings.load().durability == "full",
         "agents": _agent_rows(hook_events) if is_readable else {},
-        "guards": frozenset(place for guard in guards for place in (*guard.folders, *_inodes(guard))),
+        "guards": frozenset(
+            place for guard in guards for place in (*guard.folders, *(identity[:2] for identity in guard.identities))
+        ),
     }
-
-
-def _inodes(guard: Guard) -> Iterator[tuple[int, int]]:
-    return ((device, inode) for device, inode, _ in guard.identities)
 
 
 def _stop_event_types() -> set[str]:

@@ -1,7 +1,7 @@
 """MCP over streamable HTTP: a POST for each message, answered by JSON or by a stream of events."""
 
 from base64 import b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from http.client import HTTPResponse
 from itertools import count
@@ -88,23 +88,17 @@ class McpHttpTransport(HttpPool):
     """A server at a URL."""
 
     pid = None
+    change_count = 0
+    _connection: McpHttpConnection | None = None
 
-    def __init__(
-        self,
-        url: str,
-        token_env: str | None = None,
-        env: Mapping[str, str] | None = None,
-        watch: messages.MessageWatcher | None = None,
-    ) -> None:
-        super().__init__(url, token_env, env, watch)
-        self.change_count = 0
-        self._target = (self._path or "/") + (f"?{self._query}" if self._query else "")
-        self._connection, self._connection_lock = McpHttpConnection(self), Lock()
+    @property
+    def _target(self) -> str:
+        return (self._path or "/") + (f"?{self._query}" if self._query else "")
 
     def open_connection(self) -> McpHttpConnection:
         """The session, or a new one where the server has forgotten it."""
-        with self._connection_lock:
-            if self._connection.is_over:
+        with self._lock:
+            if self._connection is None or self._connection.is_over:
                 self._connection = McpHttpConnection(self)
             return self._connection
 
@@ -196,7 +190,7 @@ class McpHttpTransport(HttpPool):
     def close(self) -> None:
         """Tell the server that its session is over, and close all idle connections."""
         connection = self._connection
-        if connection.session_id is not None and not connection.is_over:
+        if connection is not None and connection.session_id is not None and not connection.is_over:
             connection.is_over = True
             deadline, headers = monotonic() + _CLOSE_TIMEOUT_S, connection.headers({})
             with suppress(*REQUEST_ERRORS), self.request("DELETE", self._target, b"", deadline, headers) as response:

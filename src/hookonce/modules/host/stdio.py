@@ -197,7 +197,7 @@ class ChildProcess(Closeable):
         self._command, self._cwd, self._env = list(command), cwd, env
         self._watch, self._log = watch or messages.ignore_message, StderrTail()
         self._lifecycle: ModuleLifecycle | None = None
-        self._start_lock = Lock()
+        self._start_lock, self._serial_lock = Lock(), Lock()
         self._closed, self._failures, self._retry_at = False, 0, 0.0
         self.start_count = 0
         _open_links.add(self)
@@ -265,16 +265,6 @@ class ChildProcess(Closeable):
 
 class StdioLink(ChildProcess):
     """Link to a module that is our child process; any number of threads may send requests at the same time."""
-
-    def __init__(
-        self,
-        command: Sequence[str],
-        cwd: str | None = None,
-        env: Mapping[str, str] | None = None,
-        watch: messages.MessageWatcher | None = None,
-    ) -> None:
-        super().__init__(command, cwd, env, watch)
-        self._serial_lock = Lock()
 
     def ask(self, request: messages.Request, timeout: float) -> Object:
         """Send a request; every failure is a response too."""

@@ -10,7 +10,7 @@ from hookonce.modules.kernel.kernel import Kernel
 from hookonce.modules.protocol.capabilities import CapabilityPolicy, policy_from_grants
 from hookonce.modules.protocol.descriptor import Descriptor, load_descriptor
 from hookonce.modules.protocol.messages import DEFAULT_TIMEOUT_S, Request
-from hookonce.sessions.kernel_events import record_kernel_event
+from hookonce.sessions.stored_records import record_kernel_event
 
 
 def descriptor_folder() -> Path:

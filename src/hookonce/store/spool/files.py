@@ -17,7 +17,7 @@ from hookonce.base.jsontext import dump
 from hookonce.base.runtime_dir import candidate_dirs
 from hookonce.errors import HookonceError
 from hookonce.model import Stored
-from hookonce.store.entry import decode_entry
+from hookonce.store.entry import try_decode_record
 
 _FORGET_LINE = re.compile(rb'\d+ [0-9a-f]{64} \{"forget":"([0-9A-Za-z-]+)"\}')
 
@@ -213,8 +213,4 @@ def parse_line(line: bytes) -> tuple[bytes | None, str | None]:
 
 
 def _parse_record(line: bytes) -> Stored | None:
-    body, _ = parse_line(line)
-    try:
-        return None if body is None else decode_entry(body).record
-    except ValueError:
-        return None
+    return try_decode_record(parse_line(line)[0])

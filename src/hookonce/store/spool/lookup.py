@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from hookonce.errors import HookonceError
 from hookonce.model import Stored
-from hookonce.store.entry import decode_entry
+from hookonce.store.entry import try_decode_record
 from hookonce.store.spool import files
 
 if TYPE_CHECKING:
@@ -60,12 +60,8 @@ def _is_journal(path: Path) -> bool:
 def find_row(connection: "Connection", event_id: str) -> KnownEvent | None:
     """What the store knows of an event."""
     row = connection.execute(_SELECT_ROW, (event_id,)).fetchone()
-    if row is None:
-        return None
-    try:
-        return KnownEvent(None if row[1] else decode_entry(row[0]).record)
-    except ValueError:  # a damaged row is there all the same
-        return KnownEvent()
+    # a damaged row is there all the same
+    return None if row is None else KnownEvent(None if row[1] else try_decode_record(row[0]))
 
 
 def find_event(event_id: str) -> KnownEvent | None:
