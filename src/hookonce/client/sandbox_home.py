@@ -9,7 +9,7 @@ from pathlib import Path
 from shutil import rmtree
 
 from hookonce.base.jsontext import dump
-from hookonce.base.process_info import is_process_alive
+from hookonce.base.process_info import is_process_alive, iter_processes
 from hookonce.base.runtime_dir import candidate_dirs
 from hookonce.base.spawn import run
 from hookonce.client import daemon_endpoints
@@ -105,13 +105,9 @@ class SandboxHome:
 
 
 def _find_processes(home: Path) -> list[int]:
-    """Processes that were started with this home, where the system tells; but for our own."""
-    variable, pids = b"HOME=" + os.fsencode(home), []
-    for folder in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):  # gone, or of somebody else
-            if variable in (folder / "environ").read_bytes().split(b"\0"):
-                pids.append(int(folder.name))
-    return [pid for pid in pids if pid != os.getpid()]
+    """Processes that were started with this home, where the system tells."""
+    variable = b"HOME=" + os.fsencode(home)
+    return [pid for pid, variables in iter_processes("environ") if variable in variables]
 
 
 def _write_manifest(folder: Path, hooks: list[Object]) -> None:

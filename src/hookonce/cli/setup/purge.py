@@ -3,8 +3,9 @@
 import os
 import shutil
 from argparse import ArgumentParser, Namespace
+from contextlib import suppress
 from pathlib import Path
-from time import sleep
+from time import monotonic, sleep
 from typing import NamedTuple
 
 from hookonce import agents
@@ -19,12 +20,12 @@ from hookonce.configure.changes import FileChange, render_diff
 from hookonce.configure.install import plan_removal
 from hookonce.configure.locations import current_roots
 from hookonce.configure.restore import delete_data, leftover_files
-from hookonce.daemon.control import end_daemon
+from hookonce.daemon.control import end_daemon, has_active_calls
 from hookonce.errors import HookonceError
 from hookonce.lab.fetch.programs import cache_folder
 from hookonce.model import Object
 
-_DELETE_TRIES = 3
+_MAX_CALLS_WAIT_S = 20.0  # for calls that are under way
 _RETURN_WAIT_S = 0.3  # in which a call that was under way would have written something again
 
 
@@ -82,7 +83,12 @@ def _list_folders(*, with_config: bool) -> list[OwnFolder]:
 
 
 def _folder_size(folder: Path) -> int:
-    return sum(Path(root, name).lstat().st_size for root, _, names in os.walk(folder) for name in names)
+    size = 0
+    for root, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):  # a call that is under way has deleted it
+                size += Path(root, name).lstat().st_size
+    return size
 
 
 def _as_json(folders: list[OwnFolder]) -> Object:
@@ -102,18 +108,32 @@ def _print_folders(options: Namespace, folders: list[OwnFolder], verb: str) -> N
 
 
 def _delete_folders(folders: list[Path]) -> list[tuple[str, str]]:
-    """Delete folders until they stay away: a call that was under way may have written again, or begun a daemon."""
-    for _ in range(_DELETE_TRIES):
-        delete_data()
+    """Delete folders until they stay away: a call that is under way writes again, or begins a daemon.
+
+    No call is ended, for a hook may be about to refuse something; without the client none begins any more.
+    """
+    deadline = monotonic() + _MAX_CALLS_WAIT_S
+    while True:
+        with suppress(OSError):
+            paths.client_path().unlink()
+        is_late = monotonic() > deadline
+        if has_active_calls() and not is_late:
+            sleep(_RETURN_WAIT_S)
+            continue
         end_daemon()
+        with suppress(OSError):
+            delete_data()
         runtime_dir.remove_runtime_dirs()
         for folder in folders:
             shutil.rmtree(folder, ignore_errors=True)
         sleep(_RETURN_WAIT_S)
-        if not any(folder.exists() for folder in folders):
+        if is_late or not any(folder.exists() for folder in folders):
             break
     hint = "end your agents, then run hookonce purge again"
-    return [("", f"{folder} is still there: {hint}") for folder in folders if folder.exists()]
+    failures = [("", f"{folder} is still there: {hint}") for folder in folders if folder.exists()]
+    if not failures and has_active_calls():
+        failures = [("", f"a call of an agent is under way, and may write something again: {hint}")]
+    return failures
 
 
 def _plan_removals() -> tuple[list[FileChange], list[tuple[str, str]]]:
