@@ -12,7 +12,19 @@ from hookonce.store.maintenance import retention
 from hookonce.store.writer import read_chain_head
 
 # Summaries, which can be made anew from the rows, and how far transcripts were read: the audit promises nothing of them.
-DERIVED_TABLES = {"daily_counts", "token_usage", "usage_by_project", "spend", "hook_runs", "sessions", "transcript_cursors"}
+DERIVED_TABLES = {
+    "daily_counts",
+    "token_usage",
+    "usage_by_project",
+    "spend",
+    "hook_runs",
+    "sessions",
+    "transcript_cursors",
+    "quarter_counts",
+    "quarter_hook_runs",
+    "quarter_usage",
+    "undivided_days",
+}
 UNAUDITED_TABLES = DERIVED_TABLES | {"hook_queue"}
 
 

@@ -84,9 +84,18 @@ def test_tables_have_their_new_names_and_rows_stay_as_they_are(version_2):
     """
     But for the source of an answer that still streams, which has another name now.
     """
-    before = {name: rows(name) for name in ("events", "places", "spent", "counts", "hooks", "sessions", "transcripts", "tombstones")}
+    before = {
+        name: rows(name)
+        for name in ("events", "places", "spent", "counts", "hooks", "sessions", "transcripts", "tombstones")
+    }
     Writer().close()
-    renamed = {"places": "usage_by_project", "spent": "spend", "counts": "daily_counts", "hooks": "hook_runs", "transcripts": "transcript_cursors"}
+    renamed = {
+        "places": "usage_by_project",
+        "spent": "spend",
+        "counts": "daily_counts",
+        "hooks": "hook_runs",
+        "transcripts": "transcript_cursors",
+    }
 
     assert before == {name: rows(renamed.get(name, name)) for name in before}
     assert OLD_TABLES.isdisjoint(tables())
@@ -106,25 +115,37 @@ def test_an_older_store_goes_on(version_2):
     assert (True, 16) == (verified().ok, verified().rows)
 
 
-def test_a_store_of_version_3_gets_an_empty_queue_and_stays_as_it_is(tmp_path, monkeypatch):
+def make_older(to_version):
+    """Make the store what that version would have written: its tables are those of its own migrations, with the same rows."""
+    with closing(sqlite3.connect(database.database_file(), isolation_level=None)) as connection:
+        expected = {row[1]: row[3] for row in schema.load_expected_schema(to_version) if row[0] == "table"}
+        for name in tables() - expected.keys() - {"sqlite_stat1"}:
+            connection.execute(f"DROP TABLE {name}")
+        connection.execute("DROP TABLE token_usage")
+        connection.execute(expected["token_usage"])
+        connection.execute(f"PRAGMA user_version = {to_version}")
+
+
+@pytest.mark.parametrize("older", [3, 4])
+def test_a_store_of_the_last_versions_stays_as_it_is(tmp_path, monkeypatch, older):
     """
-    As its own hookonce has written it, and as it goes on with ours.
+    It gets an empty queue, and its days are known to be days of UTC until they are counted again.
     """
     monkeypatch.setenv("HOME", str(tmp_path))
-    with monkeypatch.context() as older:
-        older.setattr(schema, "MIGRATIONS", schema.MIGRATIONS[:3])
-        older.setattr(schema, "VERSION", 3)
-        schema.load_expected_schema.cache_clear()
-        with Writer() as writer:
-            append(writer, 3, session="s")
-    schema.load_expected_schema.cache_clear()
-    before = (version(), "hook_queue" in tables(), rows())
+    with Writer() as writer:
+        append(writer, 3, session="s")
+    make_older(older)
+    before = (version(), "quarter_counts" in tables(), rows())
     with Writer() as writer:
         queue = writer.connection.execute("SELECT * FROM hook_queue").fetchall()
+        days = writer.connection.execute("SELECT * FROM undivided_days").fetchall()
         append(writer, 2, session="s")
+        rebuild_summaries(writer)
+        later_days = writer.connection.execute("SELECT * FROM undivided_days").fetchall()
 
-    assert (3, False, rows()[:3]) == before
-    assert (4, [], True, 5) == (version(), queue, verified().ok, verified().rows)
+    assert (older, False, rows()[:3]) == before
+    assert (schema.VERSION, [], [("2026-11-15",)], []) == (version(), queue, days, later_days)
+    assert (True, 5) == (verified().ok, verified().rows)
 
 
 KILLED = """

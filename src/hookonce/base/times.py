@@ -1,6 +1,6 @@
 """Time conversion: RFC 3339 text is what events carry; numbers are what some agents and formats speak."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from re import compile as pattern
 
 EPOCH_TEXT = "1970-01-01T00:00:00Z"
@@ -72,6 +72,17 @@ def format_time(moment: datetime) -> str:
     utc = moment.astimezone(UTC)
     precision = "milliseconds" if utc.microsecond % 1000 == 0 else "microseconds"
     return utc.isoformat(timespec=precision).replace("+00:00", "Z")
+
+
+def local_day_start(day: date) -> datetime:
+    """The moment at which a day begins on this machine; where its midnight is skipped, the one that comes instead."""
+    return datetime.fromtimestamp(datetime(day.year, day.month, day.day).timestamp(), UTC)  # noqa: DTZ001  a local time
+
+
+def local_to_utc(text: str) -> str | None:
+    """The moment in UTC that a text names on this machine, if it names no zone of its own; None when it is no time."""
+    moment = _parse_rfc3339(text)
+    return None if moment is None else format_time(datetime.fromtimestamp(moment.timestamp(), UTC))
 
 
 def to_utc(text: str) -> str:

@@ -12,6 +12,7 @@ from hookonce.store.rollup import (
     HookCost,
     RollupFilter,
     SpendRow,
+    find_utc_days,
     load_agent_counts,
     load_event_counts,
     load_hook_costs,
@@ -41,6 +42,7 @@ class AgentCount(NamedCount, frozen=True, kw_only=True):
 class Stats(Struct, frozen=True, kw_only=True):
     """What happened. `decisions` has `none` for events about which nothing was decided.
 
+    Days are those of `zone`, but for `utc_days`: an older version has counted these by days of UTC.
     `hooks` is null where one agent is asked for: which agent a hook ran for is not counted. `tokens` is null where
     nobody has told of any.
     """
@@ -48,6 +50,8 @@ class Stats(Struct, frozen=True, kw_only=True):
     since: str | None
     until: str | None
     agent: str | None
+    zone: str
+    utc_days: list[str]
     events: int
     agents: list[AgentCount]
     types: list[NamedCount]
@@ -59,7 +63,7 @@ class Stats(Struct, frozen=True, kw_only=True):
     lost_records: int
 
 
-def build_stats(connection: Connection, span: RollupFilter) -> Stats:
+def build_stats(connection: Connection, span: RollupFilter, zone: str = "UTC") -> Stats:
     """Build the statistics of a time span, of one agent or of all."""
     tallies = load_event_counts(connection, span)
     token_rows = [entry.tokens for entry in load_spend(connection, span, projects=False)]
@@ -68,6 +72,8 @@ def build_stats(connection: Connection, span: RollupFilter) -> Stats:
         since=span.since,
         until=span.until,
         agent=span.agent,
+        zone=zone,
+        utc_days=find_utc_days(span),
         events=sum(tallies["agent"].values()),
         agents=_load_agents(connection, span),
         types=_sort_counts(tallies["type"]),
@@ -116,12 +122,14 @@ class CostRow(Struct, frozen=True, kw_only=True):
 
 
 class CostReport(Struct, frozen=True, kw_only=True):
-    """Spend by day, agent, model, project or session, and in all."""
+    """Spend by day, agent, model, project or session, and in all; `zone` and `utc_days` as in `Stats`."""
 
     by: CostGrouping
     since: str | None
     until: str | None
     agent: str | None
+    zone: str
+    utc_days: list[str]
     rows: list[CostRow]
     total: CostRow
 
@@ -129,7 +137,9 @@ class CostReport(Struct, frozen=True, kw_only=True):
 PricedSpend = tuple[SpendRow, int | None]
 
 
-def build_cost_report(connection: Connection, span: RollupFilter, by: CostGrouping, price: PriceLookup) -> CostReport:
+def build_cost_report(
+    connection: Connection, span: RollupFilter, by: CostGrouping, price: PriceLookup, zone: str = "UTC"
+) -> CostReport:
     """Build the cost report of a time span."""
     load_rows = load_session_spend if by == "session" else partial(load_spend, projects=by == "project")
     priced_entries = [(entry, price(entry)) for entry in load_rows(connection, span)]
@@ -141,7 +151,16 @@ def build_cost_report(connection: Connection, span: RollupFilter, by: CostGroupi
     if by != "day":
         rows.sort(key=lambda row: (-(row.micro_dollars or 0), -row.input_tokens - row.output_tokens))
     total = _cost_row("total", priced_entries)
-    return CostReport(by=by, since=span.since, until=span.until, agent=span.agent, rows=rows, total=total)
+    return CostReport(
+        by=by,
+        since=span.since,
+        until=span.until,
+        agent=span.agent,
+        zone=zone,
+        utc_days=find_utc_days(span),
+        rows=rows,
+        total=total,
+    )
 
 
 def load_price_lookup() -> PriceLookup:

@@ -1,24 +1,32 @@
-"""Rollup tables: counts by day, hook and session, updated with each batch of records. Law: rollup = group-by."""
+"""Rollup tables: counts by day, hook and session, updated with each batch of records. Law: rollup = group-by.
+
+Days are those of UTC; tables of quarter hours beside them say which part of one belongs to another local day.
+"""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
 from itertools import accumulate, groupby
 from math import ceil, log
 from operator import itemgetter
 from sqlite3 import Connection
+from typing import Any, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from hookonce.base import times
+from hookonce.base.jsontext import dump
 from hookonce.model import HookRun, Stored
 from hookonce.store.entry import IndexColumns
-from hookonce.store.query import time_bound
 from hookonce.store.usage import tokens
-from hookonce.store.usage.tokens import TOKEN_COLUMNS, UsageReports
+from hookonce.store.usage.tokens import NO_QUARTER, TOKEN_COLUMNS, UsageReports
 
 _CALL_EVENT = "before_tool_execute"
 _BUCKET_GROWTH = 1.25  # from one bucket of times to the next, so that a percentile is at most a quarter off
 _MIN_BUCKET_MS = 0.1
 _DATE_CHARS = 10
+_MAX_DAY = "~"  # after every day
 
 
 class _SessionCounters:
@@ -40,22 +48,23 @@ class _SessionCounters:
 
 def add_records(connection: Connection, rows: Iterable[tuple[IndexColumns, Stored]]) -> None:
     """Add records, with their column values, to the rollup tables."""
-    counts: Counter[tuple[str, ...]] = Counter()
-    hooks: dict[tuple[str, str, int], list[float]] = {}
+    counts: Counter[tuple[str | int, ...]] = Counter()
+    hooks: dict[tuple[str | int, ...], list[float]] = {}
     sessions: dict[tuple[str, str | None], _SessionCounters] = {}
     for column_values, record in rows:
         _, time, _, event_type, agent, session, _, tool, outcome, model, project, _ = column_values
-        day = time[:_DATE_CHARS]
-        counts[day, agent, event_type, tool or "", outcome or ""] += 1
+        day, quarter = time[:_DATE_CHARS], _quarter_of(time)
+        counts[day, quarter, agent, event_type, tool or "", outcome or ""] += 1
         for run in record.runs:
-            _count_run(hooks.setdefault((day, run.hook, duration_bucket(run.duration_ms or 0)), [0.0] * 5), run)
+            bucket = duration_bucket(run.duration_ms or 0)
+            _count_run(hooks.setdefault((day, quarter, run.hook, bucket), [0.0] * 5), run)
         counters = sessions.get((agent, session))
         if counters is None:
             counters = sessions[agent, session] = _SessionCounters(time)
         counters.count_event(time, event_type, outcome, project)
-        tokens.collect_report(counters.usage_reports, record.event, day, model or "", project or "")
-    connection.executemany(_UPSERT_COUNTS, [(*key, count) for key, count in counts.items()])
-    connection.executemany(_UPSERT_HOOKS, [(*key, *row) for key, row in hooks.items()])
+        tokens.collect_report(counters.usage_reports, record.event, day, quarter, model or "", project or "")
+    _upsert_sums(connection, _UPSERT_COUNTS, "daily_counts", {key: (count,) for key, count in counts.items()})
+    _upsert_sums(connection, _UPSERT_HOOKS, "hook_runs", hooks)
     session_rows = [
         (*key, row.first, row.last, row.events, row.calls, row.refusals, row.project)
         for key, row in sessions.items()
@@ -64,6 +73,25 @@ def add_records(connection: Connection, rows: Iterable[tuple[IndexColumns, Store
     connection.executemany(_UPSERT_SESSIONS, session_rows)
     for (agent, session), counters in sessions.items():
         tokens.add_session_usage(connection, agent, session or "", counters.usage_reports)
+
+
+def _quarter_of(time: str) -> int:
+    """The quarter hour of a time within its UTC day."""
+    hour, minute = time[_DATE_CHARS + 1 : 13], time[14:16]
+    return int(hour) * 4 + int(minute) // 15 if hour.isdecimal() and minute.isdecimal() else NO_QUARTER
+
+
+def _upsert_sums(
+    connection: Connection, statement: str, table: str, sums: Mapping[tuple[str | int, ...], Sequence[float]]
+) -> None:
+    """Add sums by quarter hour to their table, and by day to that of the days."""
+    rows_by_day: dict[tuple[str | int, ...], Sequence[float]] = {}
+    for (day, _, *key), numbers in sums.items():
+        previous = rows_by_day.get((day, *key))
+        rows_by_day[day, *key] = numbers if previous is None else [*map(sum, zip(previous, numbers, strict=True))]
+    connection.executemany(statement.format(table, ""), [(*key, *row) for key, row in rows_by_day.items()])
+    rows = [(*key, *row) for key, row in sums.items() if key[1] != NO_QUARTER]
+    connection.executemany(statement.format(QUARTER_TABLES[table], "?, "), rows)
 
 
 def _count_run(counters: list[float], run: HookRun) -> None:
@@ -84,9 +112,15 @@ def bucket_upper_ms(number: int) -> float:
     return _MIN_BUCKET_MS * _BUCKET_GROWTH**number
 
 
-_UPSERT_COUNTS = """INSERT INTO daily_counts VALUES (?, ?, ?, ?, ?, ?)
+QUARTER_TABLES = {
+    "daily_counts": "quarter_counts",
+    "hook_runs": "quarter_hook_runs",
+    "spend": "quarter_usage",
+    "usage_by_project": "quarter_usage",
+}
+_UPSERT_COUNTS = """INSERT INTO {} VALUES (?, {}?, ?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET events = events + excluded.events"""
-_UPSERT_HOOKS = """INSERT INTO hook_runs VALUES (?, ?, ?, CAST(? AS INTEGER), CAST(? AS INTEGER), CAST(? AS INTEGER), ?,
+_UPSERT_HOOKS = """INSERT INTO {} VALUES (?, {}?, ?, CAST(? AS INTEGER), CAST(? AS INTEGER), CAST(? AS INTEGER), ?,
     CAST(? AS INTEGER))
     ON CONFLICT DO UPDATE SET runs = runs + excluded.runs, failures = failures + excluded.failures,
     refusals = refusals + excluded.refusals, total_ms = total_ms + excluded.total_ms,
@@ -102,12 +136,27 @@ _AGENT_COUNTS = ("events", "calls", "refusals", "asks")
 COUNT_COLUMNS = ("agent", "type", "tool", "outcome", "day")
 
 
+class DayMove(NamedTuple):
+    """Quarter hours of a UTC day, the last one exclusive, that belong to another local day."""
+
+    day: str
+    first_quarter: int
+    end_quarter: int
+    local_day: str
+
+
 class RollupFilter(Struct, frozen=True, kw_only=True):
-    """Filter of rollups: days `since` (inclusive) and `until` (exclusive), one agent or all."""
+    """Filter of rollups: from the day of `since` until that of `until`, which counts if it has begun; one agent or all.
+
+    Local days are UTC days with the `moves`; `local_days.load_local_filter` finds them.
+    """
 
     since: str | None = None
     until: str | None = None
     agent: str | None = None
+    is_local: bool = False
+    moves: tuple[DayMove, ...] = ()
+    undivided_days: frozenset[str] = frozenset()  # with a move, and counted before there were quarter hours
 
 
 class HookCost(Struct, frozen=True, kw_only=True):
@@ -137,36 +186,83 @@ class SpendRow(Struct, frozen=True):
 
 def load_event_counts(connection: Connection, span: RollupFilter) -> dict[str, dict[str, int]]:
     """Number of events by agent, type, tool, outcome and day."""
-    where, values = _build_span_where(span)
     event_counts: dict[str, dict[str, int]] = {column: {} for column in COUNT_COLUMNS}
-    for columns_group in (COUNT_COLUMNS[:-1], COUNT_COLUMNS[-1:]):  # grouped by days too, there would be many rows
-        columns = ", ".join(columns_group)
-        statement = f"SELECT {columns}, sum(events) FROM daily_counts WHERE {where} GROUP BY {columns}"  # noqa: S608  our own words
-        for *names, events in connection.execute(statement, values):
-            for column, name in zip(columns_group, names, strict=True):
+    for columns in (COUNT_COLUMNS[:-1], COUNT_COLUMNS[-1:]):  # grouped by days too, there would be many rows
+        for names, (events,) in _load_sums(connection, span, "daily_counts", columns, ("sum(events)",)).items():
+            for column, name in zip(columns, names, strict=True):
                 event_counts[column][name] = event_counts[column].get(name, 0) + events
     return event_counts
 
 
 def load_agent_counts(connection: Connection, span: RollupFilter) -> dict[str, dict[str, int]]:
     """Events, tool calls, refusals and questions of each agent."""
-    where, values = _build_span_where(span)
-    statement = f"""SELECT agent, sum(events), sum(events * (type = '{_CALL_EVENT}')), sum(events * (outcome = 'deny')),
-        sum(events * (outcome = 'ask')) FROM daily_counts WHERE {where} GROUP BY agent"""  # noqa: S608  our own words
-    rows = connection.execute(statement, values)
-    return {agent: dict(zip(_AGENT_COUNTS, counts, strict=True)) for agent, *counts in rows}
+    conditions = ("TRUE", f"type = '{_CALL_EVENT}'", "outcome = 'deny'", "outcome = 'ask'")
+    counts = tuple(f"sum(events * ({condition}))" for condition in conditions)
+    rows = _load_sums(connection, span, "daily_counts", ("agent",), counts)
+    return {agent: dict(zip(_AGENT_COUNTS, row, strict=True)) for (agent,), row in rows.items()}
 
 
 def load_hook_costs(connection: Connection, span: RollupFilter) -> list[HookCost]:
     """Cost of each hook, the slowest first; not split by agent."""
-    where, values = _build_span_where(RollupFilter(since=span.since, until=span.until))
-    statement = f"""SELECT hook, duration_bucket, sum(runs), sum(failures), sum(refusals), sum(total_ms), sum(tokens)
-        FROM hook_runs WHERE {where} GROUP BY 1, 2 ORDER BY 1, 2"""  # noqa: S608  our own words
+    sums = ("sum(runs)", "sum(failures)", "sum(refusals)", "sum(total_ms)", "sum(tokens)")
     rows: dict[str, list[tuple[float, ...]]] = {}
-    for hook, *numbers in connection.execute(statement, values):
-        rows.setdefault(hook, []).append(tuple(numbers))
+    sums_by_bucket = _load_sums(connection, replace(span, agent=None), "hook_runs", ("hook", "duration_bucket"), sums)
+    for (hook, bucket), numbers in sorted(sums_by_bucket.items()):
+        rows.setdefault(hook, []).append((bucket, *numbers))
     total_ms = {hook: sum(row[4] for row in buckets) for hook, buckets in rows.items()}
     return [_build_hook_cost(hook, rows[hook]) for hook in sorted(rows, key=lambda hook: (-total_ms[hook], hook))]
+
+
+def _load_sums(
+    connection: Connection, span: RollupFilter, table: str, keys: Sequence[str], sums: Sequence[str]
+) -> dict[tuple[Any, ...], tuple[Any, ...]]:
+    """Sums by some columns."""
+    where, values = _build_span_where(span)
+    columns = ", ".join((*keys, *sums))
+    statement = f"SELECT {columns} FROM {table} WHERE {where} GROUP BY {', '.join(keys)}"  # noqa: S608  our own words
+    rows = {row[: len(keys)]: row[len(keys) :] for row in connection.execute(statement, values)}
+    moved_keys = [key for key in keys if key != "day"]
+    for day, sign, row in _load_moved_rows(connection, span, table, moved_keys, sums, by_day="day" in keys):
+        fields = iter(row)
+        key = tuple(day if name == "day" else next(fields) for name in keys)
+        change = tuple(sign * number for number in fields)
+        rows[key] = tuple(map(sum, zip(rows[key], change, strict=True))) if key in rows else change
+    if not span.moves:
+        return rows
+    # Only counts tell that all has gone elsewhere: of times, which are no whole numbers, a trace may be left.
+    counts_by_key = {key: [number for number in numbers if type(number) is int] for key, numbers in rows.items()}
+    return {key: numbers for key, numbers in rows.items() if any(counts_by_key[key])}
+
+
+_MOVE_VALUES = ", ".join(f"json_extract(value, '$[{index}]')" for index in range(3))
+
+
+def _load_moved_rows(
+    connection: Connection, span: RollupFilter, table: str, keys: Sequence[str], sums: Sequence[str], *, by_day: bool
+) -> Iterator[tuple[str, int, tuple[Any, ...]]]:
+    """What local days have that UTC days have not (1), and the other way round (-1): the day, which, keys and sums."""
+    first, end = _day_bounds(span)
+    moves = [
+        (move, goes_out, comes_in)
+        for move in span.moves
+        for goes_out, comes_in in [(first <= move.day < end, first <= move.local_day < end)]
+        if goes_out != comes_in or (by_day and goes_out)
+    ]
+    if not moves:
+        return
+    columns = ", ".join(("number", *keys))
+    statement = f"""WITH moves (number, utc_day, first_quarter, end_quarter)
+        AS (SELECT key, {_MOVE_VALUES} FROM json_each(?))
+        SELECT {columns}, {", ".join(sums)} FROM moves CROSS JOIN {QUARTER_TABLES[table]}
+        ON day = utc_day AND quarter >= first_quarter AND quarter < end_quarter
+        WHERE {"TRUE" if span.agent is None else "agent = ?"} GROUP BY {columns}"""  # noqa: S608  our own words
+    values = [dump([move[:3] for move, *_ in moves]).decode(), *([] if span.agent is None else [span.agent])]
+    for number, *row in connection.execute(statement, values):
+        move, goes_out, comes_in = moves[number]
+        if comes_in:
+            yield move.local_day, 1, tuple(row)
+        if goes_out:
+            yield move.day, -1, tuple(row)
 
 
 def _build_hook_cost(hook: str, rows: list[tuple[float, ...]]) -> HookCost:
@@ -193,12 +289,18 @@ def percentile(run_counts: list[tuple[int, int]], fraction: float) -> float:
 
 def load_spend(connection: Connection, span: RollupFilter, *, projects: bool) -> Iterator[SpendRow]:
     """Tokens by day, agent, model and input tier, and by project if wanted; each call once."""
+    keys = ("day", "agent", "model", "input_tier", *(("project",) if projects else ()))
+    table, sums = "usage_by_project" if projects else "spend", tuple(f"sum({name})" for name in TOKEN_COLUMNS)
+    if span.moves:
+        for key, counts in _load_sums(connection, span, table, keys, sums).items():
+            day, agent, model, input_tier, *project = key
+            yield SpendRow(day, agent, model, input_tier, project[0] if project else "", counts)
+        return
     where, values = _build_span_where(span)
-    table, project_column = ("usage_by_project", "project") if projects else ("spend", "''")
-    columns = f"day, agent, model, input_tier, {project_column}, {', '.join(TOKEN_COLUMNS)}"
+    columns = f"day, agent, model, input_tier, {'project' if projects else repr('')}, {', '.join(TOKEN_COLUMNS)}"
     statement = f"SELECT {columns} FROM {table} WHERE {where}"  # noqa: S608  our own words
-    for day, agent, model, input_tier, project, *sums in connection.execute(statement, values):
-        yield SpendRow(day, agent, model, input_tier, project, tuple(sums))
+    for day, agent, model, input_tier, project, *counts in connection.execute(statement, values):
+        yield SpendRow(day, agent, model, input_tier, project, tuple(counts))
 
 
 def load_session_spend(connection: Connection, span: RollupFilter) -> Iterator[SpendRow]:
@@ -207,28 +309,48 @@ def load_session_spend(connection: Connection, span: RollupFilter) -> Iterator[S
         (entry.day, entry.agent, entry.model, entry.input_tier): entry.tokens
         for entry in load_spend(connection, span, projects=False)
     }
-    statement = f"""SELECT agent, session, source, day, model, project, input_tier, {", ".join(TOKEN_COLUMNS)}
+    local_days = {
+        (move.day, quarter): move.local_day
+        for move in span.moves
+        for quarter in range(move.first_quarter, move.end_quarter)
+    }
+    statement = f"""SELECT agent, session, source, day, quarter, model, project, input_tier, {", ".join(TOKEN_COLUMNS)}
         FROM token_usage WHERE agent = coalesce(?, agent) ORDER BY agent, session"""  # noqa: S608  our own words
     rows = connection.execute(statement, (span.agent,))
     for (agent, session), session_rows in groupby(rows, key=itemgetter(0, 1)):
-        for usage, counts in tokens.effective_usage({tokens.UsageKey(*row[2:7]): row[7:] for row in session_rows}):
-            key = (usage.day, agent, usage.model, usage.input_tier)
+        for usage, counts in tokens.effective_usage({tokens.UsageKey(*row[2:8]): row[8:] for row in session_rows}):
+            day = local_days.get((usage.day, usage.quarter), usage.day)
+            key = (day, agent, usage.model, usage.input_tier)
             if session and key in rest:
                 rest[key] = tuple(map(int.__sub__, rest[key], counts))
                 yield SpendRow(*key, usage.project, counts, session)
     yield from (SpendRow(*key, "", counts) for key, counts in rest.items() if any(counts))
 
 
+def find_utc_days(span: RollupFilter) -> list[str]:
+    """The days of a local span that were counted before there were quarter hours, and are UTC days therefore."""
+    first, end = _day_bounds(span)
+    return sorted(day for day in span.undivided_days if first <= day < end)
+
+
+def _day_bounds(span: RollupFilter) -> tuple[str, str]:
+    """The first day of a span, and the one after its last; a day that has begun is counted whole."""
+    zone = None if span.is_local else UTC
+    since, until = (times.parse_time(text) if text else None for text in (span.since, span.until))
+    end = _MAX_DAY
+    if until is not None:
+        until_day = until.astimezone(zone).date()
+        starts_there = (times.local_day_start(until_day) if span.is_local else _utc_midnight(until_day)) == until
+        end = str(until_day) if starts_there or until_day == date.max else str(until_day + timedelta(days=1))
+    return "" if since is None else str(since.astimezone(zone).date()), end
+
+
+def _utc_midnight(day: date) -> datetime:
+    return datetime(day.year, day.month, day.day, tzinfo=UTC)
+
+
 def _build_span_where(span: RollupFilter) -> tuple[str, list[str]]:
-    parts, values = ["TRUE"], []
-    if span.since is not None:
-        parts.append("day >= ?")
-        values.append(time_bound(span.since)[:_DATE_CHARS])
-    if span.until is not None:  # a day that has begun by then is counted whole
-        until = time_bound(span.until)
-        parts.append("day < ?" if until[_DATE_CHARS:] in {"", "T00:00:00"} else "day <= ?")
-        values.append(until[:_DATE_CHARS])
-    if span.agent is not None:
-        parts.append("agent = ?")
-        values.append(span.agent)
-    return " AND ".join(parts), values
+    first, end = _day_bounds(span)
+    conditions = [("day >= ?", first or None), ("day < ?", end if end != _MAX_DAY else None), ("agent = ?", span.agent)]
+    parts = [(part, value) for part, value in conditions if value is not None]
+    return " AND ".join(["TRUE", *(part for part, _ in parts)]), [value for _, value in parts]

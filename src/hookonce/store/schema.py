@@ -46,6 +46,7 @@ _USAGE_COLUMNS = """input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NUL
         cache_write_tokens INTEGER NOT NULL, reasoning_tokens INTEGER NOT NULL"""
 _USAGE_SUMS = """sum(input_tokens), sum(output_tokens), sum(cache_read_tokens), sum(cache_write_tokens),
         sum(reasoning_tokens)"""
+_USAGE_NAMES = "input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens"
 _HAS_TOKENS = "input_tokens + output_tokens + cache_read_tokens + cache_write_tokens + reasoning_tokens > 0"
 # Summaries of one size, however many sessions and projects there are. What older ones held is carried over: who of a
 # day and a project knew best is believed, as it was then; counting again makes it exact.
@@ -110,7 +111,34 @@ _MIGRATION_4 = (
     """CREATE TABLE hook_queue (
         id TEXT PRIMARY KEY, queued_at TEXT NOT NULL, begun_hooks TEXT NOT NULL DEFAULT '') STRICT, WITHOUT ROWID""",
 )
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_MIGRATION_1, _MIGRATION_2, _MIGRATION_3, _MIGRATION_4)
+# The same sums by quarter hours of a UTC day (0 to 95): every local day begins with one. What was counted before them
+# is known by UTC days alone, until it is counted again.
+_MIGRATION_5 = (
+    """CREATE TABLE quarter_counts (
+        day TEXT NOT NULL, quarter INTEGER NOT NULL, agent TEXT NOT NULL, type TEXT NOT NULL, tool TEXT NOT NULL,
+        outcome TEXT NOT NULL, events INTEGER NOT NULL,
+        PRIMARY KEY (day, quarter, agent, type, tool, outcome)) STRICT, WITHOUT ROWID""",
+    """CREATE TABLE quarter_hook_runs (
+        day TEXT NOT NULL, quarter INTEGER NOT NULL, hook TEXT NOT NULL, duration_bucket INTEGER NOT NULL,
+        runs INTEGER NOT NULL, failures INTEGER NOT NULL, refusals INTEGER NOT NULL, total_ms REAL NOT NULL,
+        tokens INTEGER NOT NULL, PRIMARY KEY (day, quarter, hook, duration_bucket)) STRICT, WITHOUT ROWID""",
+    f"""CREATE TABLE quarter_usage (
+        day TEXT NOT NULL, quarter INTEGER NOT NULL, agent TEXT NOT NULL, model TEXT NOT NULL,
+        input_tier INTEGER NOT NULL, project TEXT NOT NULL, {_USAGE_COLUMNS},
+        PRIMARY KEY (day, quarter, agent, model, input_tier, project)) STRICT, WITHOUT ROWID""",
+    f"""CREATE TABLE token_usage_5 (
+        agent TEXT NOT NULL, session TEXT NOT NULL, source TEXT NOT NULL, day TEXT NOT NULL, quarter INTEGER NOT NULL,
+        model TEXT NOT NULL, project TEXT NOT NULL, input_tier INTEGER NOT NULL, {_USAGE_COLUMNS},
+        PRIMARY KEY (agent, session, source, day, quarter, model, project, input_tier)) STRICT, WITHOUT ROWID""",
+    f"""INSERT INTO token_usage_5 SELECT agent, session, source, day, -1, model, project, input_tier,
+        {_USAGE_NAMES} FROM token_usage""",  # noqa: S608  our own words
+    "DROP TABLE token_usage",
+    "ALTER TABLE token_usage_5 RENAME TO token_usage",
+    "CREATE TABLE undivided_days (day TEXT PRIMARY KEY) STRICT, WITHOUT ROWID",
+    """INSERT INTO undivided_days SELECT day FROM daily_counts UNION SELECT day FROM hook_runs
+        UNION SELECT day FROM usage_by_project""",
+)
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_MIGRATION_1, _MIGRATION_2, _MIGRATION_3, _MIGRATION_4, _MIGRATION_5)
 VERSION = len(MIGRATIONS)
 SPOOL_NOTE = "agents are answered, and what they tell waits in the spool"
 

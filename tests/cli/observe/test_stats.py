@@ -2,9 +2,11 @@
 
 import pytest
 
+from hookonce.model import Usage
+from hookonce.store.entry import build_entry
 from hookonce.store.writer import Writer
 from tests.cli.command import run
-from tests.cli.recorded_home import FIRST, SECOND, problems, remember
+from tests.cli.recorded_home import FIRST, SECOND, problems, remember, stored
 
 
 @pytest.fixture
@@ -13,16 +15,16 @@ def home(tmp_path, monkeypatch):
     return remember(tmp_path, monkeypatch)
 
 
-def stats(home, *words):
-    ran = run("stats", "--json", *words, HOME=str(home))
+def stats(home, *words, **more):
+    ran = run("stats", "--json", *words, HOME=str(home), **more)
     assert (0, "") == (ran.code, ran.err)
     (told,) = ran.documents()
     assert [] == problems("stats", told)
     return told
 
 
-def cost(home, *words):
-    ran = run("cost", "--json", *words, HOME=str(home))
+def cost(home, *words, **more):
+    ran = run("cost", "--json", *words, HOME=str(home), **more)
     assert (0, "") == (ran.code, ran.err)
     (told,) = ran.documents()
     assert [] == problems("cost", told)
@@ -47,7 +49,14 @@ def test_everything_is_counted_by_what_it_is(home):
 def test_what_hooks_cost_is_told(home):
     (hook,) = stats(home)["hooks"]
 
-    assert {"hook": "guard", "runs": 2, "refusals": 1, "failures": 0, "tokens": 14, "mean_ms": 7.5}.items() <= hook.items()
+    assert {
+        "hook": "guard",
+        "runs": 2,
+        "refusals": 1,
+        "failures": 0,
+        "tokens": 14,
+        "mean_ms": 7.5,
+    }.items() <= hook.items()
     assert 3 <= hook["p50_ms"] <= 3.75
     assert 12 <= hook["p95_ms"] <= 15
 
@@ -143,3 +152,89 @@ def test_the_table_says_what_is_not_in_it(home):
     assert "unpriced" in out
     assert "not in the cost: models without a price" in out
     assert (0, "no agent has told of tokens in that time\n", "") == run("cost", "--agent", "cline", HOME=str(home))
+
+
+# Days and times are those of whoever asks.
+
+KOLKATA, BERLIN = "IST-5:30", "CET-1CEST,M3.5.0,M10.5.0/3"
+
+
+def put(*moments):
+    """Record something at these times."""
+    with Writer() as writer:
+        writer.append(
+            [
+                build_entry(
+                    stored(
+                        60 + n,
+                        "agent_stop",
+                        time=time,
+                        model="gpt-5",
+                        session=f"late{n}",
+                        usage=Usage(input_tokens=10**n, output_tokens=1),
+                    )
+                )
+                for n, time in enumerate(moments)
+            ]
+        )
+
+
+def test_days_are_those_of_the_reader(home):
+    """
+    With a name in the title and in JSON; a day has 23 or 25 hours where the clock is set, and may begin at half past.
+    """
+    put(
+        "2026-03-28T23:00:00Z",
+        "2026-03-29T21:59:00Z",
+        "2026-03-29T22:00:00Z",
+        "2026-10-25T22:59:00Z",
+        "2026-10-25T23:00:00Z",
+        "2026-03-29T18:29:00Z",
+    )
+    berlin, kolkata = stats(home, TZ=BERLIN), stats(home, TZ=KOLKATA)
+    days = {"2026-03-29": 3, "2026-03-30": 1, "2026-10-25": 1, "2026-10-26": 1, "2026-11-14": 2, "2026-11-15": 9}
+
+    assert days == table(berlin["days"])
+    assert {"2026-03-29": 2, "2026-03-30": 2, "2026-10-26": 2, "2026-11-14": 2, "2026-11-15": 9} == table(
+        kolkata["days"]
+    )
+    assert table(stats(home, "--utc", TZ=KOLKATA)["days"]) == table(stats(home)["days"]) != table(kolkata["days"])
+    assert ["IST", "UTC", "Asia/Kolkata"] == [
+        kolkata["zone"],
+        stats(home, "--utc", TZ=KOLKATA)["zone"],
+        stats(home, TZ="Asia/Kolkata")["zone"],
+    ]
+    assert {"2026-03-29": 100_011, "2026-03-30": 100} == {
+        row["name"]: row["input_tokens"] for row in cost(home, "--until", "2026-04-01", TZ=BERLIN)["rows"]
+    }
+    titles = [run(name, HOME=str(home), TZ="Asia/Kolkata").out for name in ("stats", "cost")]
+    assert all("day (Asia/Kolkata)" in title for title in titles)
+    assert "day (UTC)" in run("cost", "--utc", HOME=str(home), TZ=KOLKATA).out
+
+
+@pytest.mark.parametrize(
+    ("words", "zone", "count"),
+    [
+        (["--since", "2026-03-29"], BERLIN, 2),
+        (["--since", "2026-03-29T00:00:01"], BERLIN, 1),
+        (["--since", "2026-03-29", "--until", "2026-03-29T23:59:30"], BERLIN, 1),
+        (["--since", "2026-03-29"], "UTC", 1),
+        (["--since", "2026-03-29", "--utc"], BERLIN, 1),
+        (["--since", "2026-03-28T23:00:00Z"], BERLIN, 2),
+        (["--since", "2026-03-29T05:00:00+05:30"], BERLIN, 1),
+        (["--since", "2026-03-29T04:30:00"], KOLKATA, 2),
+    ],
+    ids=str,
+)
+def test_a_time_without_a_zone_is_that_of_the_reader(home, words, zone, count):
+    put("2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z")
+    found = run("events", "--json", "--until", "2026-04-01", *words, HOME=str(home), TZ=zone)
+
+    assert (0, count) == (found.code, len(found.documents()))
+
+
+def test_a_zone_between_the_quarters_is_told(home):
+    ran = run("stats", "--json", HOME=str(home), TZ="XXX-5:07")
+
+    assert "UTC" == ran.documents()[0]["zone"]
+    assert "days of UTC are shown instead" in ran.err

@@ -5,7 +5,7 @@ import stat
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter, _ArgumentGroup, _SubParsersAction
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, date, datetime, timedelta
 from re import compile as pattern
 from typing import BinaryIO
@@ -35,19 +35,31 @@ def add_verb(verbs: "_SubParsersAction[ArgumentParser]", name: str, text: str, e
 
 
 def parse_time(text: str) -> str:
-    """Parse a time into RFC 3339 UTC: RFC 3339, a day, or how long ago (10m, 2h, 3d)."""
+    """Parse a time into RFC 3339: in UTC, or without a zone where it names none and means that of the reader.
+
+    Accepted are RFC 3339, with or without a zone, a day, and how long ago (10m, 2h, 3d).
+    """
     if (ago := _RELATIVE_TIME.fullmatch(text)) is not None:
         try:
             return times.format_time(datetime.now(UTC) - timedelta(**{_TIMEDELTA_UNITS[ago[2]]: int(ago[1])}))
         except OverflowError:
             raise ArgumentTypeError(f"{text!r} is before all times") from None
+    with suppress(ValueError):
+        text = f"{date.fromisoformat(text).isoformat()}T00:00:00"
     try:
-        return f"{date.fromisoformat(text).isoformat()}T00:00:00Z"
-    except ValueError:
-        time = times.parse_time(text)
+        time = times.local_to_utc(text)
+    except (ValueError, OverflowError, OSError):
+        raise ArgumentTypeError(f"{text!r} is beyond all times") from None
     if time is None:
         raise ArgumentTypeError(f"{text!r} is no time; say 2026-02-23T10:15:30Z, 2026-02-23, or 10m, 2h, 3d ago")
-    return times.format_time(time)
+    return time if times.has_zone(text) else text
+
+
+def resolve_time(text: str | None, *, utc: bool) -> str | None:
+    """The moment that a parsed time means: one without a zone in UTC, or on this machine."""
+    if text is None or times.has_zone(text):
+        return text
+    return times.to_utc(text) if utc else times.local_to_utc(text)
 
 
 def parse_count(text: str) -> int:

@@ -4,8 +4,10 @@ from argparse import ArgumentParser, Namespace
 from sqlite3 import Connection
 from typing import Any
 
-from hookonce.cli._ui.arguments import parse_count, parse_time
+from hookonce.cli._ui.arguments import parse_count, parse_time, resolve_time
+from hookonce.cli._ui.messages import warn
 from hookonce.inspect import query_args
+from hookonce.store.local_days import load_local_filter
 from hookonce.store.query import NO_VALUE, RecordFilter, escape_glob, resolve_session
 from hookonce.store.rollup import RollupFilter
 from hookonce.store.spool import files
@@ -34,7 +36,7 @@ _FILTER_OPTIONS: dict[str, dict[str, Any]] = {
     "project": {"metavar": "GLOB", "help": "in folders like that"},
     "path": {"metavar": "GLOB", "help": "about files like that, such as 'src/*.py'"},
     "text": {"metavar": "TEXT", "help": "with that text in them, exactly as it is written"},
-    "since": _TIME | {"help": "from 2026-02-23, 2026-02-23T10:15:30Z, or 10m, 2h, 3d ago"},
+    "since": _TIME | {"help": "from 2026-02-23 or 2026-02-23T10:15:30 here, 2026-02-23T10:15:30Z, or 10m, 2h, 3d ago"},
     "until": _TIME | {"help": "before that time"},
     "last": {"metavar": "N", "type": parse_count, "help": "the newest N; default: 50 on a terminal, else all"},
 }
@@ -54,7 +56,8 @@ def build_query(options: Namespace, connection: Connection, last: int | None, *,
     agent_name, session = query_args.agent_filter(values.get("agent"), connection), values.get("session")
     if session is not None:
         session = f"{escape_glob(session)}*" if follow else resolve_session(connection, session, agent_name)
-    same_values: Any = {name: values.get(name) for name in ("project", "path", "text", "since", "until")}
+    same_values: Any = {name: values.get(name) for name in ("project", "path", "text")}
+    same_values |= {name: resolve_time(values.get(name), utc=options.utc) for name in ("since", "until")}
     return RecordFilter(
         agent=agent_name,
         session=session,
@@ -74,6 +77,23 @@ def empty_message(options: Namespace, noun: str) -> str:
 
 
 def build_span(options: Namespace, connection: Connection) -> RollupFilter:
-    """Build the time span and agent of a summary."""
+    """Build the time span and agent of a summary: local days, or those of UTC."""
     agent = query_args.agent_filter(options.agent, connection)
-    return RollupFilter(since=options.since, until=options.until, agent=agent)
+    since, until = (resolve_time(time, utc=options.utc) for time in (options.since, options.until))
+    if options.utc:
+        return RollupFilter(since=since, until=until, agent=agent)
+    span = load_local_filter(connection, since, until, agent)
+    if not span.is_local:
+        warn("the days of this machine do not begin at a quarter of an hour of UTC; days of UTC are shown instead")
+    return span
+
+
+def days_note(utc_days: list[str]) -> str:
+    """The note for days that an older version has counted; empty if there are none."""
+    if not utc_days:
+        return ""
+    span = utc_days[0] if len(utc_days) == 1 else f"{len(utc_days)} days from {utc_days[0]} to {utc_days[-1]}"
+    return (
+        f"{span}: counted by an older version, and therefore by days of UTC. "
+        "Next: hookonce stats --rebuild counts again what is still recorded of them"
+    )

@@ -1,5 +1,6 @@
 """Times as a person reads them: local, with the name of the zone; `--utc` shows UTC."""
 
+import os
 from argparse import ArgumentParser
 from datetime import UTC, datetime
 
@@ -8,13 +9,28 @@ from hookonce.cli._ui.arguments import add_flag
 
 
 def add_utc_option(parser: ArgumentParser) -> None:
-    """The option that shows times in UTC."""
-    add_flag(parser, "--utc", "show times in UTC; default: in the time of this machine")
+    """The option that shows times in UTC, and reads those without a zone as such."""
+    add_flag(parser, "--utc", "times and days are those of UTC; default: those of this machine")
 
 
 def zone_name(*, utc: bool) -> str:
     """The name of the zone that times are shown in."""
     return "UTC" if utc else datetime.now(UTC).astimezone().tzname() or "local"
+
+
+def day_zone_name(*, is_local: bool) -> str:
+    """The name of the zone whose days are counted: that of a place, which holds in summer too, where it is known."""
+    abbreviation = zone_name(utc=not is_local)
+    place = os.environ.get("TZ", os.path.realpath("/etc/localtime").partition("/zoneinfo/")[2]).removeprefix(":")
+    if abbreviation == "UTC" or "/" not in place:
+        return abbreviation
+    from zoneinfo import ZoneInfo
+
+    try:
+        ZoneInfo(place)
+    except (KeyError, ValueError, OSError):  # an unknown place is read as UTC by the C library, under any name
+        return abbreviation
+    return place
 
 
 def format_time(text: str, *, utc: bool) -> str:

@@ -5,6 +5,7 @@ from argparse import ArgumentParser, Namespace
 from hookonce.cli._ui import filters
 from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.layout import Column, Shape
+from hookonce.cli._ui.local_time import add_utc_option, day_zone_name
 from hookonce.cli._ui.messages import print_result, warn
 from hookonce.cli._ui.tables import max_list_rows, print_table, print_words
 from hookonce.inspect.stats import COST_GROUPINGS, CostReport, build_cost_report, load_price_lookup
@@ -39,13 +40,16 @@ def configure(parser: ArgumentParser) -> None:
     parser.epilog = _EXAMPLES
     parser.add_argument("--by", choices=COST_GROUPINGS, default="day", help="default: day")
     filters.add_filter_options(parser, "agent", "since", "until")
+    add_utc_option(parser)
     add_flag(parser, "--json", "one JSON object; a millionth of a dollar is 1")
 
 
 def run(options: Namespace) -> None:
     """Show what tokens were worth, as far as agents and their transcripts tell them."""
     with open_store(warn) as connection:
-        costs = build_cost_report(connection, filters.build_span(options, connection), options.by, load_price_lookup())
+        span = filters.build_span(options, connection)
+        zone = day_zone_name(is_local=span.is_local)
+        costs = build_cost_report(connection, span, options.by, load_price_lookup(), zone)
     print_result(options, costs, _print_cost)
 
 
@@ -61,7 +65,7 @@ def _print_cost(costs: CostReport) -> None:
         unpriced_cell = [", ".join(row.unpriced)] if costs.total.unpriced else []
         cells.append((row.name, *agent_cell, *(f"{count:,}" for count in tokens), price, *unpriced_cell))
     title = Column(
-        "day (UTC)" if costs.by == "day" else costs.by, shape=_NAME_SHAPES.get(costs.by, "line"), min_chars=13
+        f"day ({costs.zone})" if costs.by == "day" else costs.by, shape=_NAME_SHAPES.get(costs.by, "line"), min_chars=13
     )
     agent = [Column("agent", worth=4, shape="line", min_chars=11)] if costs.by == "session" else []
     counts = [
@@ -78,4 +82,6 @@ def _print_cost(costs: CostReport) -> None:
     if costs.total.unpriced:
         print_words("not in the cost: models without a price, or whose agent does not tell how much they wrote")
         print_words(f"Next: write a price into {prices.prices_file()}; hookonce cost --help shows how")
+    if note := filters.days_note(costs.utc_days):
+        print_words(note)
     print_words(_ESTIMATE_NOTE)

@@ -116,7 +116,7 @@ _OUTPUT_OPTIONS = {"json", "csv", "format", "privacy", "sign"}
 VERBS: dict[str, set[str]] = {
     "": {*filters.FILTER_NAMES, *_OUTPUT_OPTIONS, "follow", "utc", "all"},
     "sql": {"words", "json", "csv", "timeout"},
-    "export": {*filters.FILTER_NAMES, "out"},
+    "export": {*filters.FILTER_NAMES, "out", "utc"},
     "import": {"words", "from"},
     "erase": {"words", "session", "agent"},
 }

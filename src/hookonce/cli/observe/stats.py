@@ -5,6 +5,7 @@ from argparse import ArgumentParser, Namespace
 from hookonce.cli._ui import filters
 from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.layout import Column
+from hookonce.cli._ui.local_time import add_utc_option, day_zone_name
 from hookonce.cli._ui.messages import pluralize, print_result, show_progress, show_status, warn
 from hookonce.cli._ui.tables import max_list_rows, print_table, print_words
 from hookonce.errors import UsageError
@@ -28,6 +29,7 @@ def configure(parser: ArgumentParser) -> None:
     """The options of `stats`."""
     parser.epilog = _EXAMPLES
     filters.add_filter_options(parser, "agent", "since", "until")
+    add_utc_option(parser)
     add_flag(parser, "--rebuild", "count all events again, and replace the summaries")
     add_flag(parser, "--json", "one JSON object")
 
@@ -38,12 +40,13 @@ def run(options: Namespace) -> None:
         _run_rebuild(options)
         return
     with open_store(warn) as connection:
-        totals = build_stats(connection, filters.build_span(options, connection))
+        span = filters.build_span(options, connection)
+        totals = build_stats(connection, span, day_zone_name(is_local=span.is_local))
     print_result(options, totals, _print_stats)
 
 
 def _run_rebuild(options: Namespace) -> None:
-    if options.agent or options.since or options.until:
+    if options.agent or options.since or options.until or options.utc:
         raise UsageError("--rebuild counts everything; it takes no other option than --json")
     ingest_spool(warn)
     with Writer() as writer:
@@ -59,8 +62,10 @@ def _print_stats(totals: Stats) -> None:
         print(filters.no_records_message("there is no such event"))
     _print_agents(totals)
     tallies = {"event": totals.types, "tool": totals.tools, "decision": totals.decisions}
-    for title, counts in (tallies | {"day (UTC)": totals.days}).items():
+    for title, counts in (tallies | {f"day ({totals.zone})": totals.days}).items():
         _print_counts(title, counts)
+    if note := filters.days_note(totals.utc_days):
+        print_words(f"{note}\n")
     if totals.tokens is not None:
         token_text = f"{totals.tokens['input_tokens']:,} in, {totals.tokens['output_tokens']:,} out"
         print(f"tokens: {token_text}; hookonce cost says what they were worth\n")

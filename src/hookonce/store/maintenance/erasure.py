@@ -16,7 +16,8 @@ _ERASED_COLUMNS = ("session", "subagent", "model", "project", "path")
 # Summaries that name a project, and under what else they count tokens.
 _PROJECT_TABLES = {
     "usage_by_project": "day, agent, model, input_tier",
-    "token_usage": "agent, session, source, day, model, input_tier",
+    "quarter_usage": "day, quarter, agent, model, input_tier",
+    "token_usage": "agent, session, source, day, quarter, model, input_tier",
 }
 
 

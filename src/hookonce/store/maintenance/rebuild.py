@@ -13,8 +13,10 @@ from hookonce.store.writer import Writer, read_chain_head
 
 _BATCH_ROWS = 5000
 # Each summary, and the column that says when something began.
-_BEGIN_COLUMNS = dict.fromkeys(("daily_counts", "token_usage", "usage_by_project", "spend", "hook_runs"), "day") | {
-    "sessions": "first_time"
+_BEGIN_COLUMNS = {
+    **dict.fromkeys(("daily_counts", "hook_runs", "token_usage", "usage_by_project", "spend"), "day"),
+    **dict.fromkeys(("quarter_counts", "quarter_hook_runs", "quarter_usage"), "day"),
+    "sessions": "first_time",
 }
 _SELECT_ROWS = """SELECT seq, body, erased, id, time, type, agent, tool, outcome FROM events
     WHERE seq > ? ORDER BY seq LIMIT ?"""
@@ -80,6 +82,7 @@ def _swap_tables(connection: Connection) -> None:
         select = f"SELECT * FROM temp.{name} WHERE {begin_column} >= ?"  # noqa: S608
         connection.execute(f"INSERT OR IGNORE INTO main.{name} {select}", (since,))
         connection.execute(f"DROP TABLE temp.{name}")  # what is counted from here on goes into `main`
+    connection.execute("DELETE FROM main.undivided_days WHERE day >= ?", (since,))
     if since:  # who counts in a session may have spoken on a day that is gone
         tokens.rebuild_spend(connection, since)
 
