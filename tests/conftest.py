@@ -29,13 +29,13 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(items):
-    """Of a test that is marked `part(n)` every nth case is left out, unless all are asked for."""
+    """Of a test that is marked `part(n)` one case in n is taken, unless all are asked for."""
     numbers = Counter()
 
     def is_taken(item):
         mark, name = item.get_closest_marker("part"), item.nodeid.partition("[")[0]
         numbers[name] += mark is not None
-        return EXHAUSTIVE or mark is None or numbers[name] % mark.args[0] > 0
+        return EXHAUSTIVE or mark is None or numbers[name] % mark.args[0] == 1
 
     items[:] = filter(is_taken, items)
 

@@ -26,6 +26,7 @@ def no_rm(event):
     return deny("not here") if "rm -rf" in event.command else None
 
 
+@pytest.mark.part(4)
 @pytest.mark.parametrize("agent", agents.AGENTS)
 def test_a_function_is_run_as_every_agent_would(agent):
     """

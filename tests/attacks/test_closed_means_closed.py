@@ -352,6 +352,7 @@ def is_asked_or_refused(ending):
     return ending is not None and ending[0] == "deny" and (ending[1] == "no" or "hookonce trust" in ending[1])
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("way", WAYS)
 def test_whatever_an_agent_does_to_a_trusted_project_its_guard_is_asked_or_the_call_refused(agreed, way):
     """
@@ -440,6 +441,7 @@ LIMITS = ["ulimit -v 20000", "ulimit -v 4000", "ulimit -u 1", "ulimit -f 0", *(f
 NO_LIBRARY = {"ulimit -n 0", "ulimit -n 3", "ulimit -v 4000"}  # with which no library may be loaded
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("limit", LIMITS)
 def test_a_guard_that_lacks_what_it_needs_to_run_refuses(any_client, project, limit):
     """

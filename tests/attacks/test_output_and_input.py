@@ -105,6 +105,7 @@ def test_every_command_is_tried():
     assert {*TRIES} == {*COMMANDS}
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("words", [words for tries in TRIES.values() for words in part(tries, 2)], ids=lambda words: " ".join(words)[:60].replace("\x1b", ""))
 def test_nothing_of_others_is_obeyed_by_a_terminal(place, words):
     """

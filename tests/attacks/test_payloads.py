@@ -113,6 +113,7 @@ def program_hook(place, **more):
     return {"name": "guard", "event": "before_tool_execute", "blocking": True, "handler": {"type": "command", "command": f"python3 {place}/program.py"}, **more}
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("hook", [function_hook, program_hook])
 @pytest.mark.parametrize("odd", ODD)
 def test_hooks_that_fail_open_read_whatever_a_model_writes(nest, odd, hook):

@@ -107,6 +107,7 @@ TAMPERING = {
 }  # fmt: skip
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("attack", TAMPERING)
 def test_what_is_changed_in_the_database_is_noticed(writer, attack):
     assert [] == flaws()

@@ -17,6 +17,7 @@ def ours(tmp_path):
     return made
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     "words",
     [
@@ -52,6 +53,7 @@ def test_files_and_ids_may_stand_behind_options(ours, tmp_path):
     assert 2 == len(ours("check", "more.jsonl", "--json", "events.jsonl").documents())
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("words", "usage"),
     [

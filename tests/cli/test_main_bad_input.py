@@ -11,7 +11,7 @@ from hookonce.demo.replay import list_recordings as bundled
 from tests.cli.command import PAYLOAD, environment, lines, recorded, run, shell, tagged
 from tests.sample import EXHAUSTIVE
 
-MUCH = 60_000_000 if EXHAUSTIVE else 24_000_000  # bytes; more than 65,536 short lines
+MUCH = 60_000_000 if EXHAUSTIVE else 16_000_000  # bytes; more than 65,536 short lines
 DEEP = b"[" * 10_000 + b"]" * 10_000
 TEXT = json.dumps(PAYLOAD)
 LATE = TEXT[:-1].encode()  # a payload without its closing brace
@@ -45,6 +45,7 @@ def limit(bad):
     return ("--max-line", "4000" if b"xxxx" in bad else "100000")
 
 
+@pytest.mark.part(3)
 @KINDS
 def test_the_next_line_still_goes_through(bad, words):
     """
@@ -59,6 +60,7 @@ def test_the_next_line_still_goes_through(bad, words):
     assert "1 line could not be read; 2 events written" == count
 
 
+@pytest.mark.part(3)
 @KINDS
 def test_stop_means_the_first_bad_line(bad, words):
     """
@@ -143,6 +145,7 @@ def broken(document):
                     yield document | {key: value | {inner: wrong}}
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("agent", bundled())
 def test_wrong_types_in_payloads_break_nothing(agent):
     """
@@ -157,6 +160,7 @@ def test_wrong_types_in_payloads_break_nothing(agent):
     assert len(given) == len(ran.out.splitlines()) + len(refused)
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("name", [name for name in formats.FORMATS if formats.load(name).read])
 def test_wrong_types_in_documents_break_nothing(name):
     """

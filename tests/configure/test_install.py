@@ -77,6 +77,7 @@ def uninstall(agent, place, scope="user"):
     return changes
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize(("name", "style"), part(product(FILES, STYLES), 2))
 def test_a_file_of_others_comes_back_byte_for_byte(name, style, place):
     """
@@ -125,6 +126,7 @@ def parsed(agent, path):
     return hooks
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("scope", ["user", "project"])
 @pytest.mark.parametrize("name", ABLE)
 def test_where_there_was_nothing_nothing_is_left(name, scope, place):

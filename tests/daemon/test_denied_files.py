@@ -89,6 +89,7 @@ def test_a_file_that_stays_as_it_is_raises_no_alarm(harness, file):
     assert [] == alarms(harness) + harness.kinds("policy_violation", session="t")
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("tool", "given", "session"),
     [

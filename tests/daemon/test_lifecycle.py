@@ -148,6 +148,7 @@ def test_a_client_of_another_build_is_answered_without_the_daemon(own):
     assert (pid, before) == (home.status()["pid"], home.status()["answered"])
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("fault", ["raise SystemExit(3)", "import nothing_of_that_name", "1/0", "this is no Python"])
 def test_a_daemon_that_cannot_start_costs_nobody_an_answer(own, fault):
     """

@@ -106,6 +106,7 @@ def test_new_input_arrives_or_nothing_runs(dialect):
         assert wanted.native_input == made, agent
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(("code", "column"), [(2, "two"), (1, "one")])
 @DIALECTS
 def test_an_exit_code_means_what_it_means_to_the_dialect(dialect, code, column):

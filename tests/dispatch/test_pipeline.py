@@ -16,6 +16,7 @@ from hookonce.model import Decision, Handler, Hook
 from hookonce.vocabulary.decision_merge import APPROVAL_HINT, APPROVAL_PREFIX, weaken
 from tests.dispatch.pipeline_cases import ask, asked, goldens, hook, said, shell_calls
 from tests.handlers.test_verdict import TABLE
+from tests.sample import EXHAUSTIVE
 
 CALLS = {one.values[0]: one.values for one in reversed(list(shell_calls("before_tool_execute")))}
 CLAUDE = {"session_id": "s1", "transcript_path": "/h/.claude/projects/p/s1.jsonl", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "git push"}}
@@ -86,6 +87,7 @@ def test_a_hook_that_does_not_end_is_ended(blocking, on_failure, action, expecte
     assert (expected, "timeout", "asked") == (heard.outcome, record.runs[0].failure, heard.context)
 
 
+@pytest.mark.part(5)
 @pytest.mark.parametrize("agent", sorted(agents.AGENTS))
 @pytest.mark.parametrize(("blocking", "code", "stdout", "opened", "closed"), [*TABLE, ("any", "timeout", "", "error", "deny")])
 def test_every_agent_hears_every_row_in_its_own_words(agent, blocking, code, stdout, opened, closed):
@@ -140,7 +142,7 @@ chains = st.lists(st.integers(0, 447), max_size=7).map(lambda found: sorted(map(
 
 
 @pytest.mark.covers("HIF-70", "HIF-25")
-@settings(max_examples=1_000)
+@settings(max_examples=1_000 if EXHAUSTIVE else 250)
 @given(chains)
 def test_each_hook_sees_what_those_before_it_have_made_of_the_input(chain):
     """
@@ -368,6 +370,7 @@ def test_on_a_stop_deny_means_go_on_and_continue_false_means_stop(event, words):
     assert (None if goes_on is False else "deny", goes_on, "r") == (heard.outcome, heard.proceed, heard.reason)
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize(("agent", "native", "payload", "name"), [pytest.param(*one, id=one[-1]) for one in goldens()])
 def test_who_calls_is_known_by_what_they_say(agent, native, payload, name):
     """

@@ -48,6 +48,7 @@ def refusing(name, **more):
     return command(f"echo {name} >&2; exit 2", blocking=True, **more)
 
 
+@pytest.mark.part(3)
 @pytest.mark.covers("HIF-12", "HIF-73")
 @pytest.mark.parametrize(
     ("system", "name"),

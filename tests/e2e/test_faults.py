@@ -80,6 +80,7 @@ PAYLOADS = {
 }
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("fault", WORDS)
 def test_words_that_cannot_be_understood_end_in_the_fail_mode(home, mode, fault):
@@ -92,6 +93,7 @@ def test_words_that_cannot_be_understood_end_in_the_fail_mode(home, mode, fault)
         assert expected(one, mode, named=fault not in UNNAMED) == WORDS[fault](one), name
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("fault", PAYLOADS)
 def test_payloads_that_cannot_be_read_are_refused_where_a_hook_may_block(home, mode, fault):
@@ -163,6 +165,7 @@ def manifest():
     return paths.config_dir() / "hooks.json"
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("fault", SURROUNDINGS)
 def test_what_breaks_around_a_call_ends_in_the_fail_mode(home, mode, fault, monkeypatch):
@@ -341,6 +344,7 @@ def test_the_literal_refusals_are_those_that_agents_know(home):
         assert (document, stderr, code) == (found, reply.stderr.strip(), reply.code), name
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("name", agents.AGENTS)
 def test_an_agent_that_may_not_stop_is_let_go_in_the_end(home, name, monkeypatch):
     """

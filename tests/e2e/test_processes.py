@@ -73,7 +73,7 @@ def refusing(home, name="claude-code"):
 # Faults in the real command
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(4)
 @pytest.mark.parametrize("name", agents.AGENTS)
 def test_the_fail_mode_is_the_same_with_python_and_without(home, client, name):
     """
@@ -138,7 +138,7 @@ def package(file, name, text):
     names(file, program, build, first, *shelves)
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(5)
 @pytest.mark.parametrize("fault", INTERPRETERS)
 def test_without_python_the_shell_has_the_last_word(home, client, fault):
     """
@@ -217,7 +217,7 @@ def test_the_shell_finds_the_refusal_without_any_other_program(home, client):
     assert bytes_of(promised(one, "closed")) == (ran.stdout, ran.stderr, ran.returncode)
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(5)
 @pytest.mark.parametrize("python", [True, False])
 @pytest.mark.parametrize("redirection", ["<&-", "2>&-", "<&- 2>&-", "<&- >&- 2>&-", ">&-", ">/dev/full", "2>/dev/full", "| true"])
 def test_streams_that_are_closed_or_full_end_in_nothing_strange(home, client, redirection, python):
@@ -240,6 +240,7 @@ def test_streams_that_are_closed_or_full_end_in_nothing_strange(home, client, re
         assert not file.is_file() or file.name == "failmode.bin" or b"permissionDecision" not in file.read_bytes()
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("named", [None, "/nonexistent", "/etc/passwd", "relative", ""])
 def test_a_home_that_is_none_is_no_reason_to_say_anything(home, client, named):
     """
@@ -278,6 +279,7 @@ def test_where_nothing_can_be_written_the_answer_is_the_hooks_or_the_fail_mode(h
     assert bytes_of(promised(one, "open" if (home / "ran").exists() else mode)) == answer
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize(
     "limit", ["-n 4", "-n 7", "-v 16384", "-v 30720", "-t 0"], ids=["no files", "few files", "no memory", "little memory", "no time"]
 )
@@ -451,6 +453,7 @@ MISBEHAVIOUR = {
 }
 
 
+@pytest.mark.part(2)
 @pytest.mark.covers("HIF-18", "HIF-20")
 @pytest.mark.parametrize("command", MISBEHAVIOUR.values(), ids=MISBEHAVIOUR)
 def test_a_hook_that_misbehaves_is_answered_for_in_time_and_leaves_nothing(home, command):

@@ -197,6 +197,7 @@ def test_late_lines_leave_a_session_that_has_ended_at_its_end(recorder):
     assert 1 == len(kept(type="session_start"))
 
 
+@pytest.mark.part(3)
 @pytest.mark.covers("AH-48")
 @pytest.mark.parametrize("file", FILES, ids=lambda file: f"{agent_of(file)}/{file.stem}")
 def test_nothing_that_was_said_or_thought_is_kept(recorder, file, tmp_path, monkeypatch):

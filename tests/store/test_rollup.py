@@ -127,7 +127,7 @@ def totals(records):
 
 
 @given(st.lists(stored(), max_size=12), st.data())
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_a_summary_is_what_counting_would_find(place, records, data):
     """
     However the records came in batches, and whoever counts: at append, by hand, or again.
@@ -146,7 +146,7 @@ def test_a_summary_is_what_counting_would_find(place, records, data):
 
 
 @given(st.lists(stored(), max_size=12), st.data())
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_each_token_is_spent_once(place, records, data):
     """
     What is spent is the sum of what the sessions have used, however they came in batches, by project or not.
@@ -163,7 +163,7 @@ def test_each_token_is_spent_once(place, records, data):
 
 
 @given(st.lists(stored(), max_size=12))
-@settings(max_examples=30)
+@settings(max_examples=20)
 def test_what_is_told_adds_up(place, records):
     with Writer(place()) as writer:
         writer.append([build_entry(one) for one in records])

@@ -79,6 +79,7 @@ def test_input_is_rewritten_as_a_whole_and_seen_by_the_next_hook(tmp_path):
     assert ({"cmd": "ls", "args": []}, {"input": {"cmd": "ls", "args": []}}) == (seen["input"]["input"], seen["output"])
 
 
+@pytest.mark.part(2)
 @needs_node
 @pytest.mark.parametrize(
     ("event", "answer", "step", "expected"),
@@ -103,6 +104,7 @@ def test_each_event_has_its_own_answer(event, answer, step, expected, tmp_path):
     assert [expected] == play(tmp_path, [hook(says(answer), event=event)], step)["results"]
 
 
+@pytest.mark.part(2)
 @needs_node
 @pytest.mark.parametrize("command", ["exit 1", "echo no", "sleep 60", "./missing", "true"])
 def test_without_a_valid_answer_the_fail_mode_counts(command, tmp_path):

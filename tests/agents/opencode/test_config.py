@@ -116,6 +116,7 @@ FAILING = {
 }
 
 
+@pytest.mark.part(2)
 @needs_node
 @pytest.mark.parametrize("kind", FAILING)
 def test_without_a_valid_answer_the_fail_mode_counts(kind, tmp_path):

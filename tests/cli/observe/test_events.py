@@ -51,6 +51,7 @@ def test_everything_that_was_kept_or_spooled_is_shown_in_the_order_of_time(home)
     assert story()[:8] == [kept[one.event.id] for one in story()[:8]]
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("words", "meant"),
     [
@@ -169,6 +170,7 @@ def test_agent_hooks_keeps_texts_back_unless_they_are_asked_for(home):
     assert ["a secret wish" in text for text in told] == [False, True]
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [

@@ -25,6 +25,7 @@ def log(home):
     return "".join(file.read_text() for file in found)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     "words",
     [("status", "claude-code"), ("agents",), ("install", "--dry-run"), ("doctor", "--repair", "--dry-run"), ("doctor",), ("daemon", "status")],

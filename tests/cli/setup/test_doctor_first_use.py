@@ -198,6 +198,7 @@ def test_a_setting_that_there_is_none_of_is_named(ours, home):
     assert [told] == [one["message"] for one in status["settings"]]
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize(
     ("text", "told"),
     [

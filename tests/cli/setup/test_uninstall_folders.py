@@ -24,6 +24,7 @@ def around(home):
     }
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("agent", ["claude-code", "gemini-cli", "cline", "opencode", "codex", "windsurf"])
 def test_folders_that_install_made_leave_with_it(tmp_path, agent):
     """
@@ -86,7 +87,7 @@ RULES = {
 }
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(3)
 @pytest.mark.parametrize(("settings", "rules", "dropped"), RULES.values(), ids=RULES)
 def test_a_folder_that_gemini_does_not_trust_is_named(project, settings, rules, dropped):
     """

@@ -70,7 +70,7 @@ def test_the_daemon_answers_every_payload_as_the_walk_does(warm, promised, says)
     for home in (warm, other):
         home.hooks(*hooks(says))
     before, heard = warm.status(), {}
-    asked = sample(0, 4) if says in {None, "refuses"} else sample([*SAYS].index(says), 2 * len(SAYS))
+    asked = sample(0, 8) if says in {None, "refuses"} else sample([*SAYS].index(says), 2 * len(SAYS))
     for name, words, raw in asked:
         heard[name] = warm.call(*words, given=raw)
         assert answer(words, raw) == heard[name], name

@@ -31,6 +31,7 @@ def test_a_module_that_works_passes_every_case():
     assert all(one.transcript for one in report.cases if one.case != "stderr")
 
 
+@pytest.mark.part(2)
 @pytest.mark.covers("AMP-32")
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_broken_module_fails_for_its_own_reason_in_time_and_leaves_nothing(name):

@@ -98,6 +98,7 @@ def test_random_text_in_text_and_identity_fields_is_never_kept(agent, level):
     assert next(numbers) > 20
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("agent", sorted(BY_AGENT))
 def test_secrets_are_kept_at_no_level_wherever_they_stand(agent, level, monkeypatch, tmp_path):

@@ -229,6 +229,7 @@ def test_an_agent_that_calls_no_hook_is_an_error(played, monkeypatch):
         capturing.capture_agent(found(), ["tour"], lambda _text: None)
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
