@@ -80,8 +80,10 @@ def test_a_colleague_has_the_hook_or_the_fail_mode(tmp_path, name, event, mode):
     if event == "before_tool_execute" and is_closed and agent.read_reply is not None:
         assert "deny" == agent.read_reply(native, Reply(code=code, stdout=out.decode(), stderr=err.decode())).outcome
 
+    can_refuse = point_of(agent, native).capabilities & {"prevent", "retry"}
     asked = run(command, put_client(tmp_path / "colleague"))
     words = ["colleague", name, native, "--dialect", "canonical", "--run", "./guard.sh 'a b'", "--scope", "project", "--timeout", "5"]
+    words += ["--on-failure", "closed"] if mode == "closed" and can_refuse else []
     assert (0, words, b"") == (asked[0], asked[1].decode().splitlines(), asked[2])
 
 

@@ -94,13 +94,13 @@ def test_a_hook_at_such_a_place_stays_there_at_home():
 @pytest.mark.parametrize("target", agents.AGENTS)
 def test_a_closed_hook_that_is_opened_says_so(target, adapt):
     """
-    Our wrapper goes on when it fails, and so do most agents; only an agent's own switch around a bare script is closed.
+    Most agents go on when a script fails, or when our wrapper around it is killed; only their own switch is closed.
     """
     agent = agents.load(target)
 
     made = convert(manifest(blocking=True, on_failure="closed"), None, agent, adapt=adapt)
 
-    stays = adapt is None and (agent.config.fail_closed_key or agent.config.language == "code" or (agent.config.crash, agent.config.on_timeout) == ("closed", "closed"))
+    stays = agent.config.fail_closed_key or agent.config.language == "code" or (agent.config.crash, agent.config.on_timeout) == ("closed", "closed")
     assert ([] if stays else ["observes"]) == effects_of(made, "on_failure")
     assert adapt is not None or not any("client" in gap.note or "wrapper" in gap.note for gap in made.gaps)
 

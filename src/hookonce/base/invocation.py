@@ -1,7 +1,7 @@
 """Command line of the client in an agent's configuration, formatted and parsed: `hookonce-on AGENT [EVENT] …`.
 
 With `--via` it is our own entry, with `--run` the wrapper of somebody's script, which speaks `--dialect`, or of a
-handler of ours as JSON, which no shell would run. Where
+handler of ours as JSON, which no shell would run; with `--on-failure closed` a wrapper refuses where that fails. Where
 an agent posts its events instead, the entry is a URL that says the same. In a project's files a launcher stands before
 it, which finds the client of whoever works there (ADR 0051).
 """
@@ -18,6 +18,7 @@ from hookonce.model import Handler
 CLIENT_NAME = "hookonce-on"
 CANONICAL_DIALECT = "canonical"  # the dialect of a hook that names none
 _OPTIONS = {"--via": "via", "--dialect": "dialect", "--run": "run", "--scope": "scope", "--timeout": "timeout"}
+_OPTIONS |= {"--on-failure": "on_failure"}
 PORTABLE_CLIENT = f"~/{CLIENT_NAME}"  # the client of a launcher: that of whoever runs it
 # $1 to $3 are the exit code, stdout and stderr where there is no client. The account's home comes from the password
 # database; HOME counts only where that has no client, and never in a repository. No word is looked up in PATH.
@@ -50,6 +51,7 @@ class Invocation(NamedTuple):
     run: str | None = None
     scope: str | None = None
     timeout: float | None = None
+    on_failure: str | None = None  # closed: the wrapper refuses where what it runs fails
 
 
 def format_command(call: Invocation) -> str:
@@ -144,6 +146,12 @@ def is_own_entry(target: str | None, client: str, agent: str | None = None) -> b
     if call is None or call.via is None or call.run is not None or (agent is not None and call.agent != agent):
         return False
     return call.client == client or is_address(call.client)
+
+
+def is_closed_wrapper(command: str) -> bool:
+    """Whether a command is a wrapper of ours that refuses where what it runs fails."""
+    call = parse_command(command)
+    return call is not None and call.run is not None and call.on_failure == "closed"
 
 
 def unwrap_command(command: str, client: str) -> str | None:

@@ -279,11 +279,15 @@ def _word_command(target: Agent, adapt: WrapperOptions | None, hook: Hook, nativ
     if adapt is None or command is None or not _needs_wrapper(target, hook) or is_hookonce_entry(hook):
         return command
     dialect = hook.dialect or CANONICAL_DIALECT
-    call = Invocation(adapt.client, target.name, native, None, dialect, command, adapt.scope, hook.handler.timeout)
+    capabilities = point_of(target, native).capabilities
+    on_failure = "closed" if hook.must_answer and capabilities & {"prevent", "retry"} else None
+    call = Invocation(
+        adapt.client, target.name, native, None, dialect, command, adapt.scope, hook.handler.timeout, on_failure
+    )
     if adapt.scope == "user":
         return invocation.format_command(call)
     # Without a client nobody counts how often an agent was kept from stopping: there the hook does not refuse.
-    is_closed = hook.must_answer and "prevent" in point_of(target, native).capabilities
+    is_closed = hook.must_answer and "prevent" in capabilities
     own_handler = invocation.parse_handler(command)
     label = hook_label(hook if own_handler is None else replace(hook, handler=own_handler))
     reason = f"{label} has to be asked, and hookonce is not installed here"

@@ -190,22 +190,21 @@ def _is_set(node: Json, keys: tuple[str, ...], value: Json) -> bool:
 def fail_open_gaps(
     target: Agent, hooks: list[tuple[int, Hook]], gaps: list[Gap], wrapped_indices: set[int]
 ) -> list[Gap]:
-    """Fail-closed hooks inside a wrapper that fails open, or on an agent that goes on when a hook fails."""
+    """Fail-closed hooks on an agent that goes on when a hook fails, or where our wrapper around one is killed."""
     config = config_of(target)
     has_switch = config.fail_closed_key is not None or config.language == "code"
     fails_closed = has_switch or (config.crash, config.on_timeout) == ("closed", "closed")
     reason, gap_paths = f"{target.title} {_AGENT_FAILS_OPEN}", {gap.where for gap in gaps}
+    wrapper_reason = f"our wrapper refuses when the hook fails, but {target.title} {_WRAPPER_FAILS_OPEN}"
     return [
-        _warning_gap(index, hook, "on_failure", _WRAPPER_FAILS_OPEN if index in wrapped_indices else reason)
+        _warning_gap(index, hook, "on_failure", wrapper_reason if index in wrapped_indices else reason)
         for index, hook in hooks
-        if hook.on_failure == "closed"
-        and (index in wrapped_indices or not fails_closed)
-        and _field_path(index, "on_failure") not in gap_paths
+        if hook.on_failure == "closed" and not fails_closed and _field_path(index, "on_failure") not in gap_paths
     ]
 
 
 _GATE_KEYS = {"if", "once", "asyncRewake", "disabled", "enabled", "shell", "allowedEnvVars"}
-_WRAPPER_FAILS_OPEN = "our wrapper around it lets the action go on when the hook fails, is missing or takes too long"
+_WRAPPER_FAILS_OPEN = "lets the action go on when the wrapper itself is killed or cannot be started"
 _AGENT_FAILS_OPEN = "lets the action go on when a hook fails, is killed or cannot be started"
 # fields that hardly any agent's file has a place for, and that are missed there; what is only shown is not
 _FIELD_LOSSES = {
@@ -248,7 +247,8 @@ def unread_field_gaps(
         is_wrapped = index in wrapped_indices
         wrapper_fields = {"may_allow"} if is_wrapped else set()
         wrapper_fields |= set() if (hook.environment == "caller") == is_wrapped else {"environment"}
-        wrapper_fields |= {"timeout_action"} if hook.handler.timeout_action != "block" else set()
+        blocks_late = hook.handler.timeout_action == "block" and not (is_wrapped and hook.must_answer)
+        wrapper_fields |= set() if blocks_late else {"timeout_action"}
         gaps += [
             _warning_gap(index, hook, name, f"{target.title} {reason}")
             for name, reason in _FIELD_LOSSES.items()

@@ -6,8 +6,8 @@ answer.
 
 from collections.abc import Mapping
 from contextlib import suppress
+from itertools import pairwise
 from os.path import join
-from pathlib import Path
 from time import monotonic, time
 
 from msgspec import Struct
@@ -37,7 +37,6 @@ from hookonce.dispatch.run import call_budget_s
 from hookonce.errors import HookonceError, PayloadError
 from hookonce.handlers.operation import OperationRunner, Task, run_blocking, run_to_completion
 from hookonce.handlers.supervise.hook_results import CallResults
-from hookonce.manifest.discover import find_project
 from hookonce.model import Agent, Gap, Object, Record, Reply
 from hookonce.secrets import log
 from hookonce.sessions.stored_records import note_session_log, redact_record
@@ -321,17 +320,10 @@ def _find_call_refusal(
     if is_stop and not counts_stops:
         return None
     cwd = join(call_context.cwd, event.cwd or "")  # noqa: PTH118  as where hooks are chosen
-    refusal = fail_mode.find_refusal(event.type, _find_project(cwd), problem=problem, cwd=cwd)
+    refusal = fail_mode.find_call_refusal(request.arguments, event.type, cwd, problem)
     if is_stop and refusal is not None and not stop_limit.refuse_stop(event, refusal):
         return None
     return refusal
-
-
-def _find_project(cwd: str) -> Path | None:
-    try:
-        return find_project(cwd)
-    except (OSError, ValueError):
-        return None
 
 
 def late_reply(call: IncomingCall) -> Reply:
@@ -344,6 +336,8 @@ def late_reply(call: IncomingCall) -> Reply:
             is_stop = "retry" in point_of(request.agent, request.native).capabilities
             candidates = () if is_stop else request.in_force.candidates
             refusal = fail_mode.find_refusal(request.event.type, None, candidates)
+            if request.arguments.is_closed and not is_stop:
+                refusal = fail_mode.FAIL_CLOSED_REASON
             return fail_mode.build_reply(request.agent, request.native, refusal)
     return _reply_by_evidence(call.argv, call.raw, call.context, call.problem, counts_stops=False)
 
@@ -363,34 +357,40 @@ def _reply_by_evidence(
     counts_stops: bool = True,
 ) -> Reply:
     """Fail mode by arguments and payload, else by the arguments alone; to somebody unknown there is nothing to say."""
-    names = [argument for argument in argv[:2] if not argument.startswith("--")]
+    words = _parse_leniently(argv)
     with suppress(Exception):
-        request = _identify_request(names, raw, call_context.environment)
+        request = _identify_request(words, raw, call_context.environment)
         return _fail_mode_reply(request, call_context, problem, counts_stops=counts_stops)
     with suppress(HookonceError):
-        return _reply_by_name(call_context.cwd, problem, *names or [""])
+        return _reply_by_name(words, call_context.cwd, problem)
     return Reply()
 
 
-def _identify_request(names: list[str], raw: bytes, environment: Mapping[str, str]) -> CallRequest:
+def _parse_leniently(argv: list[str]) -> CallArguments:
+    """What the fail mode has to know of any arguments: agent and event, and whether a wrapper must answer."""
+    names = [argument for argument in argv[:2] if not argument.startswith("--")]
+    is_closed = ("--on-failure", "closed") in pairwise(argv)
+    words = CallArguments(names[0] if names else "", names[1] if names[1:] else None)
+    return replace(words, run="", on_failure="closed") if is_closed else words
+
+
+def _identify_request(words: CallArguments, raw: bytes, environment: Mapping[str, str]) -> CallRequest:
     """Agent and event by arguments and payload, or by the payload alone."""
-    agent, event = (*names, None, None)[:2]
     try:
-        load_caller(agent or "")
+        load_caller(words.agent)
     except HookonceError:
         identification = identify(load_leniently(raw.decode(errors="replace")), environment)
-        agent, event = identification.name, identification.event or event
-    return parse_request(CallArguments(agent or "", event), raw)
+        words = replace(words, agent=identification.name or "", event=identification.event or words.event)
+    return parse_request(words, raw)
 
 
-def _reply_by_name(base_dir: str, problem: BaseException | None, name: str, event: str = "") -> Reply:
+def _reply_by_name(words: CallArguments, base_dir: str, problem: BaseException | None) -> Reply:
     """Fail mode by the arguments alone; a stop is let pass, for nobody could count it."""
-    agent = load_caller(name)
-    native = configured_name(agent, event or _WORST_EVENT)
+    agent = load_caller(words.agent)
+    native = configured_name(agent, words.event or _WORST_EVENT)
     if "retry" in point_of(agent, native).capabilities:
         return fail_mode.open_reply(agent)
-    event_type = canonical_event_of(agent, native)
-    refusal = fail_mode.find_refusal(event_type, _find_project(base_dir), problem=problem, cwd=base_dir)
+    refusal = fail_mode.find_call_refusal(words, canonical_event_of(agent, native), base_dir, problem)
     return fail_mode.build_reply(agent, native, refusal)
 
 

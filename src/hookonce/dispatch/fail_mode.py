@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from errno import EINTR, EIO, EMFILE, ENFILE, ENOMEM
 from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec.json import encode
 
@@ -21,7 +22,7 @@ from hookonce.dispatch.fast_path import lookup
 from hookonce.dispatch.select import ACTION_EVENTS, CandidateHook, find_candidates
 from hookonce.errors import HookonceError, PayloadError
 from hookonce.manifest import discover
-from hookonce.manifest.discover import find_sources, load_source
+from hookonce.manifest.discover import find_project, find_sources, load_source
 from hookonce.manifest.policy import load_policies
 from hookonce.model import Agent, Decision, Gap, Reply
 from hookonce.secrets import log
@@ -29,6 +30,9 @@ from hookonce.trust.pin_store import Guard, find_guards, load_guards
 from hookonce.vocabulary.decision_merge import weaken
 from hookonce.vocabulary.events import BROADER_EVENTS
 from hookonce.vocabulary.names import AGENT_ALIASES
+
+if TYPE_CHECKING:
+    from hookonce.dispatch.pipeline import CallArguments
 
 FAIL_CLOSED_REASON = "hookonce could not ask the hooks that have to be asked; its log (hookonce logs) says why"
 UNREFUSED_GAP = Gap(
@@ -40,6 +44,7 @@ UNREFUSED_GAP = Gap(
 )
 _TRANSIENT_ERRNOS = frozenset({EMFILE, ENFILE, ENOMEM, EIO, EINTR})
 _HEADER_MARK = "hookonce"  # the first word of the file; no agent has that name
+_WRAPPER_MARK = "wrapper"  # before the refusals of entries that run something which must answer, at any event
 
 
 def fail_mode_file() -> Path:
@@ -85,6 +90,17 @@ def find_refusal(
     if not {event_type, BROADER_EVENTS.get(event_type)} & event_types:
         return None
     return unread_reason(problem) if is_unread else FAIL_CLOSED_REASON
+
+
+def find_call_refusal(call: "CallArguments", event_type: str, cwd: str, problem: BaseException | None) -> str | None:
+    """Why a call that failed is refused: its wrapper must answer, or a hook of a manifest must that `cwd` has."""
+    if call.is_closed and not pause.is_paused():
+        return unread_reason(problem) if isinstance(problem, PayloadError) else FAIL_CLOSED_REASON
+    try:
+        project = find_project(cwd)
+    except (OSError, ValueError):
+        project = None
+    return find_refusal(event_type, project, problem=problem, cwd=cwd)
 
 
 def _guarded_event_types(cwd: str, project: Path | None) -> set[str]:
@@ -160,12 +176,14 @@ def _rewrite_file() -> None:
     event_types = closed_event_types(None)
     lines = [f"{_HEADER_MARK}|{digest}|{' '.join(sorted(event_types))}", *_iter_lines(event_types)]
     lines += _iter_guard_lines(load_guards())
+    lines += [f"{_WRAPPER_MARK}:{line}" for line in _iter_lines(None)]
     replace_file(fail_mode_file(), "".join(f"{line}\n" for line in lines).encode(), mode=0o600)
 
 
 def _source_digest() -> str:
     content = [
         __version__,
+        _WRAPPER_MARK,
         [(str(source.path), source.data, source.problem) for source in find_sources(None)],
         load_policies(None),
         list(_iter_guard_folders(load_guards())),
@@ -211,8 +229,8 @@ def _iter_guard_folders(guards: list[Guard]) -> Iterator[str]:
             yield f"{_escape_printf(os.fsencode(folder))}|{inodes}|{event_types}"
 
 
-def _iter_lines(event_types: set[str]) -> Iterator[str]:
-    """agent|event|exit code|stdout|stderr, as a shell can read and print it."""
+def _iter_lines(event_types: set[str] | None) -> Iterator[str]:
+    """agent|event|exit code|stdout|stderr, as a shell can read and print it; at all events if None are named."""
     for agent in map(agents.load, agents.AGENTS):
         names = [agent.name, *(alias for alias, name in AGENT_ALIASES.items() if name == agent.name)]
         answers = _refusals(agent, event_types)
@@ -224,11 +242,11 @@ def _iter_lines(event_types: set[str]) -> Iterator[str]:
         yield from (f"{live_format.name}|{native}|{answer}" for native, answer in answers.items())
 
 
-def _refusals(agent: Agent, event_types: set[str]) -> dict[str, str]:
+def _refusals(agent: Agent, event_types: set[str] | None) -> dict[str, str]:
     """What is answered at each of an agent's events where a hook of these types must be asked."""
     answers = {}
     for native in {**config_events(agent), **config_of(agent).points}:
-        is_closed = canonical_event_of(agent, native) in event_types
+        is_closed = event_types is None or canonical_event_of(agent, native) in event_types
         reply = build_reply(agent, native, FAIL_CLOSED_REASON if is_closed else None)
         if reply == open_reply(agent) or "retry" in point_of(agent, native).capabilities:
             continue  # an agent that is kept from stopping goes on, and without us nobody counts how often

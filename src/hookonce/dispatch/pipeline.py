@@ -32,18 +32,7 @@ from hookonce.dispatch.select import CandidateHook, SelectedHook, find_candidate
 from hookonce.errors import UNREADABLE, DocumentError, HookonceError, PayloadError
 from hookonce.handlers.operation import Task
 from hookonce.manifest.discover import Scope, find_project
-from hookonce.model import (
-    Agent,
-    Decision,
-    Event,
-    Format,
-    Gap,
-    Handler,
-    Hook,
-    Object,
-    Origin,
-    Record,
-)
+from hookonce.model import Agent, Decision, Event, Format, Gap, Handler, Hook, Object, Origin, Record
 from hookonce.trust import approvals
 from hookonce.vocabulary.decision_merge import merge_decisions
 
@@ -63,8 +52,14 @@ class CallArguments(Struct, frozen=True):
     run: str | None = None
     scope: str | None = None
     timeout: float | None = None
+    on_failure: str | None = None
     id: str = ""
     started_at: float | None = None
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it is a wrapper that refuses where what it runs fails."""
+        return self.run is not None and self.on_failure == "closed"
 
 
 class HooksInForce(Struct, frozen=True, kw_only=True):
@@ -365,6 +360,7 @@ def _wrapper_hook(request: CallRequest, cwd: str) -> SelectedHook:
     """The hook of a wrapper entry, which has the agent's own trust; a user's script may allow, a project's may not.
 
     It runs in the caller's directory. Its exit code means what it does on its own agent, where every hook may block.
+    A refusal because it failed names it by its command, for an entry has no name for it.
     """
     call = request.arguments
     handler = invocation.parse_handler(call.run or "") or Handler(type="command", command=call.run)
@@ -372,6 +368,8 @@ def _wrapper_hook(request: CallRequest, cwd: str) -> SelectedHook:
     blocking = has_agent_dialect or bool(point_of(request.agent, request.native).capabilities & {"prevent", "retry"})
     handler = replace(handler, timeout=call.timeout, cwd=cwd)
     hook = Hook(event=request.event.type, handler=handler, dialect=call.dialect, blocking=blocking, may_allow=True)
+    if call.is_closed and blocking:
+        hook = replace(hook, on_failure="closed")
     scope: Scope = "user" if call.scope == "user" else "project"
     return SelectedHook(hook=hook, scope=scope, folder=cwd, may_allow=scope == "user")
 

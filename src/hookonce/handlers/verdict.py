@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from hookonce.handlers.operation import OperationResult
 from hookonce.model import Decision, Gap, Hook, Usage
+from hookonce.vocabulary.names import hook_label
 
 BLOCK = 2  # the exit code that refuses
 NONE = Decision()
@@ -62,7 +63,7 @@ def answer_gap(capability: str, note: str) -> Gap:
 def _judge_timeout(hook: Hook, hook_name: str) -> Verdict:
     fails_closed = hook.on_failure == "closed" and hook.handler.timeout_action is None
     if hook.blocking and (hook.handler.timeout_action == "block" or fails_closed):
-        return Verdict(_deny(hook_name, f"the hook {hook_name} did not answer in time"), "timeout")
+        return Verdict(_deny(hook_name, f"the hook {hook_label(hook)} did not answer in time"), "timeout")
     return Verdict(NONE, "timeout")
 
 
@@ -78,7 +79,8 @@ def _judge_block(hook: Hook, hook_name: str, result: OperationResult, answer: De
 def _judge_failure(hook: Hook, hook_name: str, result: OperationResult) -> Verdict:
     failure = result.failure or (f"exit code {result.code}" if result.code else "the answer is no answer")
     if hook.must_answer:
-        return Verdict(_deny(hook_name, f"the hook {hook_name} failed ({failure}), and is there to be asked"), failure)
+        reason = f"the hook {hook_label(hook)} failed ({failure}), and is there to be asked"
+        return Verdict(_deny(hook_name, reason), failure)
     return Verdict(NONE, failure)
 
 

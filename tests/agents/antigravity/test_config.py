@@ -223,15 +223,6 @@ def test_data_for_antigravity_cannot_change_what_runs():
     assert {"hookonce": {"y": 2, "PostToolUse": [{"matcher": "run_command", "x": 1, "hooks": [{"command": "./x.sh", "note": 1}]}]}} == made
 
 
-def test_failing_closed_is_a_gap():
-    """
-    Antigravity has no switch for it, and says so.
-    """
-    _, gaps = render(hook(event="before_tool_execute", blocking=True, on_failure="closed", dialect="antigravity"))
-
-    assert ["on_failure"] == [gap.capability for gap in gaps]
-
-
 @pytest.mark.parametrize("events", ["default", "all"])
 def test_our_doors_read_back_as_they_were_meant(events):
     """

@@ -227,15 +227,6 @@ def test_an_entry_without_a_command_is_named(entry):
     assert ("$.hooks.Stop", "lost") == (gap.where, gap.effect)
 
 
-def test_failing_closed_is_a_gap():
-    """
-    Auggie has no switch for it, and says so.
-    """
-    _, (gap,) = render(hook(on_failure="closed"))
-
-    assert ("on_failure", "prevents") == (gap.capability, gap.effect)
-
-
 @pytest.mark.parametrize("matcher", [[], {"pattern": "(?i)BASH"}])
 def test_a_matcher_that_cannot_be_written_loses_the_hook(matcher):
     """

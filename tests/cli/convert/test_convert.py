@@ -108,15 +108,15 @@ def test_a_folder_is_nothing_that_is_kept_beside_a_file(tmp_path):
 
 def test_a_closed_hook_that_is_opened_is_a_loss_under_strict(tmp_path):
     """
-    Nobody who wants no loss takes an open guard for a closed one.
+    Nobody who wants no loss takes a guard that an agent may skip for a closed one.
     """
     hook = {"event": "before_tool_execute", "blocking": True, "on_failure": "closed", "handler": {"type": "command", "command": "/nonexistent/guard.sh"}}
     given = json.dumps({"spec": "hooks/0.1", "hooks": [hook]}).encode()
 
-    ran = run("convert", "--strict", "--from", "hif", "--to", "claude-code", given=given)
+    closed, opened = (run("convert", "--strict", "--from", "hif", "--to", name, given=given) for name in ("claude-code", "codex"))
 
-    assert 3 == ran.code
-    assert "WARNING: observes: before_tool_execute /nonexistent/guard.sh: our wrapper" in ran.err
+    assert (0, 3) == (closed.code, opened.code)
+    assert "WARNING: observes: before_tool_execute /nonexistent/guard.sh: our wrapper" in opened.err
 
 
 def test_wrapped_hooks_of_a_project_are_known(tmp_path):

@@ -52,6 +52,19 @@ def test_a_prepared_refusal_is_said_to_the_byte(bare, name):
         assert (int(code), *printed) == bare.run(name, event)
 
 
+def test_a_closed_wrapper_has_the_last_word_too(bare):
+    """
+    The refusal for entries that run something which must answer; nobody else hears it, whatever their command says.
+    """
+    lines = [line for line in fail_mode._iter_lines(None) if line.startswith("claude-code|PreToolUse|")]
+    (bare.bin / "failmode.bin").write_text("".join(f"wrapper:{line}\n" for line in lines))
+    words = ["claude-code", "PreToolUse", "--run", "x --on-failure closed"]
+
+    refused = bare.run(*words, "--on-failure", "closed")
+    assert (0, True, b"") == (refused[0], b'"deny"' in refused[1], refused[2])
+    assert [(0, b"", b"")] * 2 == [bare.run(*words), bare.run(*words, "--on-failure", "open")]
+
+
 def test_every_byte_can_be_said(bare):
     """
     Also those that a line or a shell would trip over.

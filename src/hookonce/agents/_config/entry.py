@@ -116,6 +116,7 @@ def read_entry(agent: Agent, entry: Object) -> ConfigEntry:
     if fails_closed:
         del extra[switch]
     handler, dialect = unwrap_command(Handler(type=str(kind), **fields))
+    fails_closed |= dialect is not None and invocation.is_closed_wrapper(fields["command"])
     return ConfigEntry(handler, extra, fails_closed, dialect)
 
 

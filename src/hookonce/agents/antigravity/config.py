@@ -89,8 +89,6 @@ def _render_entry(agent: Agent, index: int, hook: Hook, native: str, wording: Wo
     if seconds is not None and seconds != (whole := min(ceil(seconds), MAX_TIMEOUT_S)):
         hook = replace(hook, handler=replace(hook.handler, timeout=whole))
         gaps.append(warning_gap(agent, index, hook, "timeout", f"{agent.title} counts whole seconds: {whole}"))
-    if hook.on_failure == "closed":
-        gaps.append(warning_gap(agent, index, hook, "on_failure", f"{agent.title} goes on when a hook fails"))
     if _needs_translator(agent, hook, native, wording):
         why = f"{agent.title} hears no exit code; only a decision in JSON refuses"
         gaps.append(warning_gap(agent, index, hook, "blocking", why, effect="observes"))

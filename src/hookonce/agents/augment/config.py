@@ -12,7 +12,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from hookonce.agents._config import groups
-from hookonce.agents._config.gaps import handler_gap, has_loss, lost_gap, misplaced_hook_gaps, skipped_gap, warning_gap
+from hookonce.agents._config.gaps import handler_gap, has_loss, lost_gap, misplaced_hook_gaps, skipped_gap
 from hookonce.agents._config.matchers import js_regex
 from hookonce.agents._config.matchers.alternation import from_native, to_native
 from hookonce.agents._config.matchers.dialect import TOOL_EVENTS, fits_known_tools, reachability_gaps
@@ -157,8 +157,6 @@ def _prepare_hook(agent: Agent, index: int, hook: Hook, wording: Wording) -> tup
     if native is not None and config_events(agent).get(native) != hook.event:
         return hook, [lost_gap(index, hook, "event", f"{agent.title} would drop all hooks for an event {native}")]
     gaps: list[Gap] = []
-    if hook.on_failure == "closed":
-        gaps.append(warning_gap(agent, index, hook, "on_failure", f"{agent.title} goes on when a hook fails"))
     tools = hook.event in TOOL_EVENTS
     if tools and not matches_every_tool(hook.matcher) and "matcher" not in placement:
         text, losses = ("", []) if native in FLAT_EVENTS else native_matcher(agent, hook.matcher)

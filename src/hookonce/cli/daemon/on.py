@@ -8,7 +8,7 @@ from hookonce.dispatch import live_formats
 
 def configure(parser: ArgumentParser) -> None:
     """The options of `on`, which are read by hand: nothing that an agent writes may end in a usage message."""
-    options = "[--via AGENT/SCOPE] [--dialect D --run CMD --scope SCOPE --timeout S]"
+    options = "[--via AGENT/SCOPE] [--dialect D --run CMD --scope SCOPE --timeout S --on-failure MODE]"
     parser.usage = f"hookonce on AGENT [EVENT] {options}\n       hookonce on FORMAT"
     parser.epilog = (
         "examples:\n  hookonce on claude-code PreToolUse < payload.json\n  hookonce on openhook < event.json\n\n"

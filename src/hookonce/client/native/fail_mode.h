@@ -1,10 +1,12 @@
 // Fail mode: the reply when there is neither a daemon nor an interpreter that answers.
 
 #define BLOCK_CODE 2 // the exit code that says no to most agents
+#define WRAPPER_MARK "wrapper" // before the refusals of entries that run something which must answer
 #define UNWRITTEN_REASON "hookonce cannot write its answer, which may be a refusal\n"
 #define UNREAD_REASON "hookonce cannot read what to answer, which may be a refusal; hookonce doctor says more\n"
 
 static const char *agent, *event;
+static int is_closed_wrapper; // whether the entry says that what it runs must answer
 static int stdin_ended;
 static char client_dir[PATH_MAX]; // the directory in which we lie; a file in it names the following
 static char python[PATH_MAX], build[256], package_root[PATH_MAX]; // the interpreter, our build, where the package lies
@@ -175,7 +177,7 @@ static int reply_refusal(void) {
         int is_for_projects = agent_name.size && memchr(agent_name.data, ':', agent_name.size) != NULL;
         if (is_for_projects) type = split_at(&agent_name, ':');
         if (!equals(agent_name, agent) || !equals(event_name, event)) continue;
-        if (is_for_projects && !is_guarded(all, type)) continue;
+        if (is_for_projects && !(is_closed_wrapper && equals(type, WRAPPER_MARK)) && !is_guarded(all, type)) continue;
         if (code.size != 1 || *code.data < '0' || *code.data > '9') break;
         int failed = write_unescaped(1, split_at(&row, '|'));
         write_unescaped(2, row);

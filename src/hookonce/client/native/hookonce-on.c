@@ -30,6 +30,8 @@ int main(int argc, char **argv) {
 
     agent = argc > 1 ? argv[1] : "";
     event = argc > 2 && argv[2][0] != '-' ? argv[2] : "";
+    for (int i = 3; i < argc; i++)
+        if (!strcmp(argv[i - 1], "--on-failure") && !strcmp(argv[i], "closed")) is_closed_wrapper = 1;
     find_install(argv[0]);
     find_runtime_dir();
     // At once, whether or not the agent has written everything.

@@ -11,7 +11,7 @@
 [ -d /dev/fd/0 ] && exec </dev/null # Python would not start
 PATH=/usr/bin:/bin                  # the caller's would choose what runs here
 trap '' PIPE 25                     # nor does a disk quota, which is the number, end a call
-client=$0 python='' event='' code='' out_text='' err_text='' here='' types='' inodes='' unread=''
+client=$0 python='' event='' code='' out_text='' err_text='' here='' types='' inodes='' unread='' last_word=''
 case $2 in -*) ;; *) event=$2 ;; esac
 {
     [ -h "$client" ] && client=$(readlink -f "$client")
@@ -30,6 +30,10 @@ case $2 in -*) ;; *) event=$2 ;; esac
     if [ "$python" ] && [ ! -h "$file" ] && [ ${#marks} -lt 9999 ] && { [ -f "$file" ] || [ ! -e "$file" ]; }; then
         (umask 077 && printf . >>"$file")
     fi
+    for word; do
+        [ "$last_word $word" = "--on-failure closed" ] && types=" wrapper " # it runs something that must answer
+        last_word=$word
+    done
     file=$client_dir/failmode.bin
     if [ -e "$file" ] || [ -h "$file" ]; then
         [ -f "$file" ] && { :; } <"$file" || unread=1 file=/dev/null
