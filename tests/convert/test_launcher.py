@@ -127,3 +127,32 @@ def test_a_handler_that_an_agent_lacks_is_run_by_our_wrapper(name, kind):
     assert {(kind, HANDLERS[kind].get("url") or HANDLERS[kind]["prompt"])} == read
     assert {"http": "http_handler", "prompt": "llm_evaluated"}[kind] in [gap.capability for gap in made.gaps]
     assert "curl" in "".join(texts(convert({"spec": "hooks/1.0", "hooks": [hook]}, None, agent).document)) or kind == "prompt"
+
+
+@pytest.mark.parametrize("name", [name for name in agents.AGENTS if "http" in agents.load(name).config.handlers])
+@pytest.mark.parametrize("dialect", [None, "own", "cursor", "openhook"])
+def test_a_server_of_another_dialect_is_posted_to_by_our_wrapper(name, dialect):
+    """
+    It would not read what the agent posts; one that was written for the agent stays an entry of the agent's own.
+    """
+    agent = agents.load(name)
+    hook = {"event": "before_tool_execute", "handler": HANDLERS["http"] | {"timeout": 9}} | ({"dialect": name if dialect == "own" else dialect} if dialect else {})
+    made = convert({"spec": "hooks/1.0", "hooks": [hook]}, None, agent, adapt=ADAPT)
+    calls = [call for text in texts(made.document) if (call := parse_command(text)) is not None]
+
+    assert [] == [gap for gap in made.gaps if gap.capability in {"dialect", "privacy"}]
+    assert ([] if dialect == "own" else [dialect or "canonical"]) == [call.dialect for call in calls]
+    assert all(HANDLERS["http"]["url"] == json.loads(call.run)["url"] for call in calls)
+
+
+@pytest.mark.parametrize("kind", HANDLERS)
+def test_what_an_agent_tells_in_its_own_words_is_a_gap(kind):
+    """
+    A prompt that was written for another agent, and without our wrapper a server too.
+    """
+    agent = agents.load("claude-code")
+    for dialect, adapt, is_gap in (("cursor", ADAPT, kind == "prompt"), ("cursor", None, True), ("claude-code", ADAPT, False)):
+        hook = {"event": "before_tool_execute", "blocking": True, "dialect": dialect, "handler": HANDLERS[kind]}
+        made = convert({"spec": "hooks/1.0", "hooks": [hook]}, None, agent, adapt=adapt)
+
+        assert (["prevents"] if is_gap else []) == [gap.effect for gap in made.gaps if gap.capability == "dialect"]

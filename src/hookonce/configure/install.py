@@ -16,13 +16,14 @@ from hookonce.base.files import (
     read_if_readable,
     read_regular_file,
 )
-from hookonce.base.invocation import is_own_entry, unwrap_command
+from hookonce.base.invocation import is_own_entry
 from hookonce.client.daemon_endpoints import HttpAddress
 from hookonce.configure import http_policy, journal
 from hookonce.configure.changes import FileChange
 from hookonce.configure.entries import EventSet, build_entries, entry_event, is_stale_entry
 from hookonce.configure.locations import ConfigRoots, config_files, document_of, hooks_in, is_event_map, target_file
-from hookonce.configure.merge import client_part, editor_of, elide, merge_entries, remove_entries, replace_commands
+from hookonce.configure.merge import client_part, editor_of, elide, merge_entries, remove_entries
+from hookonce.configure.wrappers import unwrap_file
 from hookonce.errors import HookonceError
 from hookonce.model import Agent, Hook, Object
 
@@ -171,7 +172,7 @@ def _plan_file_removal(agent: Agent, path: Path, client: str, *, unwrap: bool) -
             if new is not None and journal.is_own_file(path) and document_of(agent, path, new) == {}:
                 new = None
         if unwrap and new is not None:
-            new = _unwrap_scripts(agent, path, new, client)
+            new = unwrap_file(agent, path, new, client)
     return None if new == old else FileChange(path=path, old=old, new=new, agent=agent.name)
 
 
@@ -191,14 +192,3 @@ def _remove_own_entries(agent: Agent, path: Path, data: bytes, client: str) -> b
     hooks, gaps = hooks_in(agent, path, data)
     is_own = bool(hooks) and all(is_own_entry(hook.handler.target, client, agent.name) for hook in hooks)
     return b"" if is_own and not gaps else data
-
-
-def _unwrap_scripts(agent: Agent, path: Path, data: bytes, client: str) -> bytes:
-    config = config_of(agent)
-    if config.language != "code":
-        return replace_commands(editor_of(path), data, lambda command: unwrap_command(command, client))
-    hooks, gaps = hooks_in(agent, path, data)
-    if gaps or not hooks:
-        return data
-    document, _ = config.render(agent, list(enumerate(hooks)), _plain_command)
-    return str(document["files"].get(path.name, "")).encode() or data

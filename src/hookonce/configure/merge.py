@@ -66,7 +66,7 @@ def replace_commands(editor: ModuleType, text: bytes, new_command: Callable[[str
     """Replace the commands for which there is a new one."""
     elision = elide(editor, text, {}, lambda command: new_command(command) is not None)
     text = elision.text
-    for path, command in list(_find_commands(editor.value_at(text, ()))):
+    for path, command in list(find_commands(editor.value_at(text, ()))):
         if (replacement := new_command(command)) is not None:
             text = editor.set_value(text, path, replacement)
     return elision.restore(text)
@@ -88,20 +88,20 @@ def _has_command(value: Any, is_match: Callable[[str], object]) -> bool:
     return False
 
 
-def _find_commands(value: Any, keys: DocumentPath = ()) -> Iterator[tuple[DocumentPath, str]]:
+def find_commands(value: Any, keys: DocumentPath = ()) -> Iterator[tuple[DocumentPath, str]]:
     """Every command below a value, with its path: texts under the keys that agents have for commands."""
     for key, inner in _children(value):
         if type(inner) is str:
             if key in COMMAND_KEYS:
                 yield (*keys, key), inner
         elif type(inner) in (dict, list):
-            yield from _find_commands(inner, (*keys, key))
+            yield from find_commands(inner, (*keys, key))
 
 
 def _find_first_entry(value: Any, is_own: Callable[[str], bool], keys: DocumentPath) -> DocumentPath | None:
     """The path of the first, and widest, item that holds entries of ours and nobody else's."""
     for key, inner in _children(value):
-        below = [[command for _, command in _find_commands(entry)] for entry in _entries_below(inner)]
+        below = [[command for _, command in find_commands(entry)] for entry in _entries_below(inner)]
         own_flags = [bool(commands) and all(map(is_own, commands)) for commands in below]
         # Items of lists are entries and groups; a member of an object is one if it has a command itself.
         is_entry = type(value) is list or (type(inner) is dict and not COMMAND_KEYS.isdisjoint(inner))
@@ -168,7 +168,7 @@ def elide(
 def _placeholder(name: str, values: list[Any], *, in_array: bool) -> bytes:
     if in_array and not any(type(value) is dict for value in values):
         return name.encode()
-    inner = "{}" if next(_find_commands(values), None) is None else '{"command":""}'
+    inner = "{}" if next(find_commands(values), None) is None else '{"command":""}'
     member = f"{name}:[{inner}]" if any(map(_holds_list, values)) else f"{name}:{inner}"
     return f"{{{member}}}".encode() if in_array else member.encode()
 

@@ -241,6 +241,7 @@ def _degrade_for(
 ) -> tuple[DegradedManifest, list[Gap]]:
     """The manifest as the target can hold it, and gaps of rewrites that our wrapper refuses."""
     hooks, gaps = declare_rewrites(manifest.hooks, target, folders, wraps=wraps)
+    gaps += losses.dialect_gaps(target, hooks, wraps=wraps)
     capabilities = config_of(target).capabilities
     if wraps:
         capabilities |= {"http_handler", "llm_evaluated"}
@@ -302,7 +303,7 @@ def _needs_wrapper(target: Agent, hook: Hook) -> bool:
 
 
 def _runs_in_wrapper(target: Agent, adapt: WrapperOptions | None, hook: Hook) -> bool:
-    """Whether our wrapper posts or asks a model in place of an agent that cannot."""
+    """Whether our wrapper posts or asks a model in place of an agent that cannot, or not in those words."""
     return adapt is not None and losses.is_own_handler(target, hook)
 
 
@@ -312,7 +313,7 @@ def _without_command(hook: Hook) -> Hook:
 
 
 def _wire_hook(target: Agent, adapt: WrapperOptions | None, hook: Hook) -> Hook:
-    """The hook as the target's file has it: a handler that the target lacks is a command of ours."""
+    """The hook as the target's file has it: a handler that our wrapper runs is a command of ours."""
     if not _runs_in_wrapper(target, adapt, hook):
         return hook
     handler, text = hook.handler, invocation.format_handler(hook.handler)

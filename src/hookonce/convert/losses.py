@@ -5,7 +5,7 @@ from typing import get_args
 
 from msgspec.structs import replace
 
-from hookonce.agents import config_of, explain_narrowing, lost_gap, placement_of
+from hookonce.agents import AGENTS, config_of, explain_narrowing, lost_gap, placement_of
 from hookonce.base.invocation import CANONICAL_DIALECT, HANDLER_TYPES
 from hookonce.convert.spec_version import pattern_gaps
 from hookonce.formats import FORMATS
@@ -72,7 +72,12 @@ def unusable_gap(index: int, hook: Hook) -> Gap | None:
 
 
 def is_own_handler(target: Agent, hook: Hook) -> bool:
-    """Whether a handler is of a kind that the target lacks and our wrapper runs in its place."""
+    """Whether our wrapper runs a handler: of a kind that the target lacks, or a server of another dialect."""
+    is_foreign_server = hook.handler.type == "http" and hook.dialect != target.name
+    return is_foreign_server or _lacks_handler(target, hook)
+
+
+def _lacks_handler(target: Agent, hook: Hook) -> bool:
     return hook.handler.type in HANDLER_TYPES and hook.handler.type not in config_of(target).handlers
 
 
@@ -80,12 +85,24 @@ def own_handler_gaps(target: Agent, hooks: list[Hook]) -> list[Gap]:
     """Hooks that our wrapper posts, or asks the model of our settings about, in the target's place."""
     gaps = []
     for index, hook in enumerate(hooks):
-        if is_own_handler(target, hook):
+        if _lacks_handler(target, hook):
             how = "posts it" if hook.handler.type == "http" else "asks the model of its own settings"
             reason = f"{target.title} has no handlers of type {hook.handler.type}; hookonce {how} in its place"
             capability = "http_handler" if hook.handler.type == "http" else "llm_evaluated"
             gaps.append(_warning_gap(index, hook, capability, reason))
     return gaps
+
+
+def dialect_gaps(target: Agent, hooks: list[Hook], *, wraps: bool) -> list[Gap]:
+    """Handlers that the target runs itself, and that were written for the words of another agent."""
+    return [
+        _warning_gap(
+            index, hook, "dialect", f"it was written for {hook.dialect}, and {target.title} tells its own words"
+        )
+        for index, hook in enumerate(hooks)
+        if hook.handler.type in HANDLER_TYPES and hook.dialect in AGENTS and hook.dialect != target.name
+        if not _lacks_handler(target, hook) and not (wraps and is_own_handler(target, hook))
+    ]
 
 
 def disclosure_gap(target: Agent, index: int, hook: Hook) -> Gap | None:

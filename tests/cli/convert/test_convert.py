@@ -136,3 +136,17 @@ def test_wrapped_hooks_of_a_project_are_known(tmp_path):
     assert "1 hook of" in run("status", "codex", HOME=str(home), cwd=project).out
     shown = run("uninstall", "codex", "--all", "--scope", "project", "--dry-run", "--json", HOME=str(home), cwd=project).out
     assert ["codex"] == [change["agent"] for change in json.loads(shown)["changes"]]
+
+
+def test_what_uninstall_leaves_in_our_wrapper_is_named(tmp_path):
+    """
+    A question to a model, which nothing else can ask on that agent: the exit code and a sentence say so.
+    """
+    hook = {"event": "before_tool_execute", "blocking": True, "handler": {"type": "prompt", "prompt": "Is it safe?"}}
+    given = json.dumps({"spec": "hooks/1.0", "hooks": [hook]}).encode()
+    project = tmp_path / "project"
+    project.mkdir()
+    run("convert", "--from", "hif", "--to", "codex", "--output", ".codex", given=given, HOME=str(tmp_path), cwd=project)
+
+    left = run("uninstall", "codex", "--all", "--scope", "project", "--dry-run", HOME=str(tmp_path), cwd=project)
+    assert (1, True) == (left.code, "PreToolUse Is it safe? still runs through hookonce" in " ".join(left.err.split()))

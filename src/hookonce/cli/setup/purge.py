@@ -20,6 +20,7 @@ from hookonce.configure.changes import FileChange, render_diff
 from hookonce.configure.install import plan_removal
 from hookonce.configure.locations import current_roots
 from hookonce.configure.restore import delete_data, leftover_files
+from hookonce.configure.wrappers import leftover_wrappers
 from hookonce.daemon.control import end_daemon, has_active_calls
 from hookonce.errors import HookonceError
 from hookonce.lab.fetch.programs import cache_folder
@@ -146,6 +147,9 @@ def _plan_removals() -> tuple[list[FileChange], list[tuple[str, str]]]:
                 removals = plan_removal(agent, scope, locations, client, unwrap=True)
                 marks = [
                     plan_review(agent, change.path, change.old, locations, client, present=False) for change in removals
+                ]
+                problems += [
+                    (agent.name, text) for text in leftover_wrappers(agent, scope, locations, client, removals)
                 ]
                 changes |= {str(change.path): change for change in (*removals, *marks) if change is not None}
             except HookonceError as problem:

@@ -13,6 +13,7 @@ from hookonce.configure.agent_trust import plan_review
 from hookonce.configure.changes import FileChange, render_diff
 from hookonce.configure.install import plan_removal
 from hookonce.configure.locations import ConfigRoots, current_roots
+from hookonce.configure.wrappers import leftover_wrappers
 from hookonce.model import Agent
 
 
@@ -20,21 +21,26 @@ def configure(parser: ArgumentParser) -> None:
     """The options of `uninstall`."""
     parser.epilog = "examples:\n  hookonce uninstall --dry-run\n  hookonce uninstall claude-code"
     config_changes.add_change_options(parser, has_diff=True)
-    add_flag(parser, "--all", "also let scripts run bare that `convert` has wrapped")
+    add_flag(parser, "--all", "also take our wrapper off the hooks that `convert` has put into it")
 
 
 def run(options: Namespace) -> int:
     """Take our entries out of agents' configurations; nobody else's are touched."""
     client = str(paths.client_path())
+    leftovers: config_changes.ChangeProblems = []
 
     def plan_agent(agent: Agent, locations: ConfigRoots) -> list[FileChange]:
         changes = plan_removal(agent, options.scope, locations, client, unwrap=options.all)
+        if options.all:
+            texts = leftover_wrappers(agent, options.scope, locations, client, changes)
+            leftovers.extend((agent.name, text) for text in texts)
         review_changes = [
             plan_review(agent, change.path, change.old, locations, client, present=False) for change in changes
         ]
         return changes + [review_change for review_change in review_changes if review_change is not None]
 
     changes, problems = config_changes.plan_changes(options, plan_agent)
+    problems += leftovers
     if options.dry_run or not changes:
         return config_changes.report_changes(options, "changed", changes, problems)
     if text := _unused_hooks_warning(options, changes):
