@@ -7,12 +7,15 @@ import pytest
 from hookonce import agents
 from hookonce.agents import config_event_of
 from hookonce.base import paths
-from hookonce.base.invocation import parse_command, parse_handler
+from hookonce.base.invocation import PORTABLE_CLIENT, Invocation, format_launcher, parse_command, parse_handler
 from hookonce.configure.changes import apply_change
 from hookonce.configure.install import plan_install, plan_removal
 from hookonce.configure.locations import ConfigRoots, hooks_in, target_file
-from hookonce.configure.wrappers import find_wrappers, leftover_wrappers
+from hookonce.configure.status import install_status
+from hookonce.configure.wrappers import describe_wrapped_hooks, find_wrappers, leftover_wrappers
 from hookonce.convert.conversion import WrapperOptions, convert
+from hookonce.diagnose.agent_check import check_agent
+from hookonce.diagnose.diagnosis import NOTE_KINDS
 from hookonce.manifest.http_script import to_http_handler
 from tests.convert.test_launcher import HANDLERS
 
@@ -100,3 +103,44 @@ def test_a_wrapper_of_somebody_else_is_left_alone(place):
     assert [] == unwrap(agent, place, "user")
     assert "/other/hookonce-on" == find_wrappers(agent, path, path.read_bytes())[0].client
     assert parse_command(json.loads(path.read_text())["hooks"]["PreToolUse"][0]["hooks"][0]["command"]).run
+
+
+RUNS = {
+    "a script that is there": ("./guard.sh", None),
+    "a script with its interpreter": ("sh hooks/guard.sh", None),
+    "a script of the project": ('"$CLAUDE_PROJECT_DIR"/hooks/guard.sh -x', None),
+    "a word of the shell": ("test -e x || exit 2", None),
+    "no script": ("./gone.sh", "gone.sh does not exist"),
+    "no script of the project": ("${CLAUDE_PROJECT_DIR}/gone.sh", "gone.sh does not exist"),
+    "no script for its interpreter": ("python3 hooks/gone.py", "gone.py does not exist"),
+    "no program": ("/nowhere/guard", "/nowhere/guard does not exist"),
+    "a text": ("./notes.txt", "is not executable"),
+    "a server that we would not call": ('{"type":"http","url":"http://a.example/x"}', "https"),
+}
+
+
+def test_status_and_doctor_say_what_is_wrapped_and_whether_it_is_there(place):
+    """
+    How many hooks of which file, and for each whose script is gone what to do; a note alone is no problem.
+    """
+    agent, client = agents.load("codex"), str(paths.client_path())
+    for name in ("guard.sh", "hooks/guard.sh", "notes.txt"):
+        (place.project / name).parent.mkdir(exist_ok=True)
+        (place.project / name).write_text("#!/bin/sh\n")
+        (place.project / name).chmod(0o644 if name.endswith("txt") else 0o755)
+    calls = [Invocation(PORTABLE_CLIENT, "codex", "PreToolUse", None, "claude-code", run, "project") for run, _ in RUNS.values()]
+    path = target_file(agent, "project", place)
+    path.parent.mkdir()
+    for part, is_problem in ((calls[:4], False), (calls, True)):
+        entries = [{"hooks": [{"type": "command", "command": format_launcher(call, 0, "", "")}]} for call in part]
+        path.write_text(json.dumps({"hooks": {"PreToolUse": entries}}))
+        wrapped = install_status(agent, place, client).wrappers
+        found = [one for one in check_agent(agent, place, client) if one.kind != "unvouched"]
+
+        (sentence,) = describe_wrapped_hooks(wrapped)
+        assert f"{len(part)} hooks of {path} run through our wrapper" in sentence
+        assert is_problem == any(one.kind not in NOTE_KINDS for one in found)
+        assert ["wrapped"] == [one.kind for one in found if sentence in one.message]
+    for hook, (run, reason) in zip(wrapped, RUNS.values(), strict=True):
+        assert ([] if reason is None else [True]) == [reason in fault.sentence for fault in hook.faults], run
+        assert reason is None or any(hook.label in one.message and reason in one.message and one.kind != "wrapped" for one in found)

@@ -17,6 +17,7 @@ from hookonce.client.daemon_endpoints import HttpAddress
 from hookonce.configure import http_policy
 from hookonce.configure.entries import build_entries, entry_event, is_stale_entry
 from hookonce.configure.locations import ConfigRoots, config_files, hooks_in, target_file
+from hookonce.configure.wrappers import WrappedHook, read_wrapped_hooks
 from hookonce.model import Agent, Hook
 from hookonce.vocabulary.names import describe_handler
 
@@ -61,6 +62,7 @@ class InstallStatus(Struct, frozen=True, kw_only=True):
     program: str | None
     scopes: list[ScopeStatus]
     foreign: list[ForeignHook]
+    wrappers: list[WrappedHook]
     borrowed: list[BorrowedHooks]
     crash: str
     late: str
@@ -92,6 +94,7 @@ def install_status(agent: Agent, roots: ConfigRoots, client: str) -> InstallStat
         program=find_program(agent),
         scopes=[_scope_status(agent, scope, roots, client) for scope in ("user", "project") if scope in config.files],
         foreign=foreign_hooks(agent, roots, client),
+        wrappers=read_wrapped_hooks(agent, roots),
         borrowed=[loan for name in config.borrows for loan in _borrowed_hooks(agents.load(name), roots, own_files)],
         crash=config.crash,
         late=config.on_timeout,

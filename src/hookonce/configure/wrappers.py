@@ -1,18 +1,24 @@
 """Wrappers of ours in an agent's file: entries that run somebody's script, or a handler of ours, through the client."""
 
 import json
+import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from msgspec import Struct
 from msgspec.structs import replace
 
+from hookonce import agents
 from hookonce.agents import config_of
 from hookonce.base.files import FileEditError, read_if_readable
 from hookonce.base.invocation import PORTABLE_CLIENT, Invocation, parse_command, parse_handler
 from hookonce.configure.changes import FileChange
 from hookonce.configure.locations import ConfigRoots, config_files, document_of, hooks_in
 from hookonce.configure.merge import editor_of, find_commands, replace_commands
+from hookonce.dispatch.hook_faults.handlers import command_faults, remote_faults, resolve_command
+from hookonce.dispatch.hook_faults.scripts import interpreter_argument
+from hookonce.dispatch.hook_faults.table import HookFault, make_fault
 from hookonce.manifest.http_script import build_http_command, to_command_handler
 from hookonce.model import Agent, Handler, Hook
 from hookonce.vocabulary.names import hook_label
@@ -36,6 +42,63 @@ def wrapper_label(call: Invocation) -> str:
     """What a wrapper runs, for messages: its event and the beginning of the command, URL or prompt."""
     handler = parse_handler(call.run or "") or Handler(type="command", command=call.run)
     return hook_label(Hook(event=call.event or "", handler=handler))
+
+
+class WrappedHook(Struct, frozen=True, kw_only=True):
+    """A hook in our wrapper, and what keeps it from running."""
+
+    agent: str
+    path: str
+    label: str
+    faults: list[HookFault]
+
+
+def read_wrapped_hooks(agent: Agent, roots: ConfigRoots) -> list[WrappedHook]:
+    """Every hook that an agent runs through our wrapper; a file that cannot be read is told elsewhere."""
+    return [
+        WrappedHook(
+            agent=agent.name,
+            path=str(path),
+            label=wrapper_label(call),
+            faults=list(_wrapper_faults(call, scope, roots.project)),
+        )
+        for scope, path in config_files(agent, roots)
+        for call in _parse_leniently(agent, path, read_if_readable(path) or b"")
+    ]
+
+
+def describe_wrapped_hooks(hooks: Sequence[WrappedHook]) -> list[str]:
+    """A sentence for each file: how many of its hooks are in our wrapper, and which of them cannot run."""
+    sentences = []
+    for path in dict.fromkeys(hook.path for hook in hooks):
+        members = [hook for hook in hooks if hook.path == path]
+        faults = [f"{hook.label} {fault.sentence}" for hook in members for fault in hook.faults]
+        subject = f"1 hook of {path} runs" if len(members) == 1 else f"{len(members)} hooks of {path} run"
+        state = f"but {'; '.join(faults)}" if faults else "and everything that it runs is there"
+        sentences.append(f"{subject} through our wrapper, {state}")
+    return sentences
+
+
+def _wrapper_faults(call: Invocation, scope: str, project: Path) -> Iterator[HookFault]:
+    """What keeps a wrapped hook from running, as it would be looked for in a project; nothing is started."""
+    handler = parse_handler(call.run or "")
+    if handler is not None:
+        yield from remote_faults(handler, os.environ)
+        return
+    hook = Hook(event=call.event or "", handler=Handler(type="command", command=_expand_project(call, project)))
+    command = resolve_command(project, hook, "project") if scope == "project" else hook.handler.command or ""
+    yield from command_faults(command, scope)
+    script = interpreter_argument(command)
+    if script and (scope == "project" or script.startswith("/")) and not (project / script).exists():
+        yield make_fault("missing", f"{project / script} does not exist")
+
+
+def _expand_project(call: Invocation, project: Path) -> str:
+    """A wrapper's command with the project in place of the variables by which agents name it."""
+    variables = agents.load(call.dialect).variables if call.dialect in agents.AGENTS else {}
+    names = "|".join(re.escape(name) for name, slot in variables.items() if slot == "project")
+    pattern = rf"\$(?:\{{(?:{names})\}}|(?:{names})\b)"
+    return re.sub(pattern, lambda _: str(project), call.run or "") if names else call.run or ""
 
 
 def bare_command(command: str, client: str) -> str | None:

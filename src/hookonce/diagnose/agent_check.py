@@ -17,6 +17,7 @@ from hookonce.configure.install import plan_install
 from hookonce.configure.locations import ConfigRoots, config_files, document_of, resolve_path, target_file
 from hookonce.configure.merge import editor_of
 from hookonce.configure.status import CALLING_STATES, InstallStatus, install_status, read_agent_hooks
+from hookonce.configure.wrappers import WrappedHook, describe_wrapped_hooks, read_wrapped_hooks
 from hookonce.diagnose.diagnosis import Diagnosis
 from hookonce.dispatch.hook_faults.handlers import command_faults
 from hookonce.dispatch.hook_faults.table import describe_fault
@@ -40,8 +41,12 @@ def check_agent(agent: Agent, roots: ConfigRoots, client: str) -> Iterator[Diagn
         yield from _check_drift(agent, roots, client)
         yield from check_review(agent, roots, client)
         yield from _check_http(agent, roots)
+    wrapped_hooks = read_wrapped_hooks(agent, roots)
+    yield from _check_wrapped(agent, wrapped_hooks)
+    wrapped_files = {hook.path for hook in wrapped_hooks}
     for scope, path, hook in agent_hooks.hooks:
-        for kind, reason in _hook_faults(agent, scope, hook, client):
+        is_wrapped = hook.dialect is not None and str(path) in wrapped_files
+        for kind, reason in _hook_faults(agent, scope, hook, client, is_wrapped=is_wrapped):
             message = f"{path}: the hook {describe_handler(hook.handler)!r} on {hook.event} {reason}"
             mark = hook_digest(agent, hook) if kind == "unvouched" else None
             yield Diagnosis(agent=agent.name, kind=kind, message=message, path=str(path), mark=mark)
@@ -97,10 +102,20 @@ def _check_drift(agent: Agent, roots: ConfigRoots, client: str) -> Iterator[Diag
             yield Diagnosis(agent=agent.name, kind="drift", message=message, path=scope.path, repair=repair)
 
 
-def _hook_faults(agent: Agent, scope: str, hook: Hook, client: str) -> Iterator[tuple[str, str]]:
+def _check_wrapped(agent: Agent, hooks: list[WrappedHook]) -> Iterator[Diagnosis]:
+    """How many hooks run through our wrapper, and what keeps some of them from running."""
+    for sentence in describe_wrapped_hooks(hooks):
+        yield Diagnosis(agent=agent.name, kind="wrapped", message=f"{agent.title}: {sentence}")
+    for hook in hooks:
+        for fault in hook.faults:
+            message = f"{hook.path}: the hook {hook.label} {describe_fault(fault)}"
+            yield Diagnosis(agent=agent.name, kind=fault.kind, message=message, path=hook.path)
+
+
+def _hook_faults(agent: Agent, scope: str, hook: Hook, client: str, *, is_wrapped: bool) -> Iterator[tuple[str, str]]:
     """What is wrong with one entry, as a kind and the end of a sentence; our own client is checked once, elsewhere."""
     command, timeout = hook.handler.command, hook.handler.timeout
-    if command is not None and not is_own_entry(command, client):
+    if command is not None and not is_own_entry(command, client) and not is_wrapped:
         for fault in command_faults(command, scope, which):  # it runs as the agent was started
             yield fault.kind, describe_fault(fault)
     if timeout is not None and timeout < _MIN_TIMEOUT_S:

@@ -8,6 +8,8 @@ from hookonce.configure.changes import FileChange
 from hookonce.configure.locations import ConfigRoots
 from hookonce.model import Agent
 
+NOTE_KINDS = frozenset({"unvouched", "wrapped"})  # of diagnoses of what works, for somebody to know
+
 
 class Diagnosis(Struct, frozen=True, kw_only=True):
     """One thing that is wrong, or that somebody should look at."""

@@ -15,7 +15,7 @@ from hookonce.configure.changes import FileChange, render_diff
 from hookonce.configure.locations import current_roots
 from hookonce.configure.status import read_agent_hooks
 from hookonce.diagnose.agent_check import check_agent
-from hookonce.diagnose.diagnosis import Diagnosis
+from hookonce.diagnose.diagnosis import NOTE_KINDS, Diagnosis
 from hookonce.diagnose.doctor import run_checks
 from hookonce.diagnose.self_check import calling_agents, check_installation
 from hookonce.errors import HookonceError
@@ -49,7 +49,7 @@ def run(options: Namespace) -> int:
     if options.repair:
         _run_repair(options)
     findings = _collect_findings(options)
-    problems = [finding for finding in findings if finding.kind != "unvouched"]
+    problems = [finding for finding in findings if finding.kind not in NOTE_KINDS]
     is_installed = bool(calling_agents(current_roots(), str(paths.client_path())))
     objects = [_finding_object(finding) for finding in findings]
     document = {"ok": not problems, "installed": is_installed, "findings": objects}
@@ -84,7 +84,7 @@ def _print_findings(findings: list[Diagnosis], *, is_installed: bool) -> None:
         print_words(f"{finding.kind}: {finding.message}{ending}")
     if any(finding.repair or finding.kind in _OWN_FILE_KINDS for finding in findings):
         print("Next: hookonce doctor --repair")
-    if not findings:
+    if all(finding.kind == "wrapped" for finding in findings):
         print("nothing is wrong" if is_installed else _NOT_INSTALLED)
 
 

@@ -3,7 +3,6 @@
 import os
 import sqlite3
 from argparse import ArgumentParser, Namespace
-from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -23,6 +22,7 @@ from hookonce.configure.agent_trust import distrust_reason
 from hookonce.configure.locations import ConfigRoots, current_roots
 from hookonce.configure.status import InstallStatus, install_status
 from hookonce.configure.version_probe import program_version
+from hookonce.configure.wrappers import describe_wrapped_hooks
 from hookonce.daemon import control
 from hookonce.diagnose.agent_check import BlockedScope, find_blocked_scopes, scope_states
 from hookonce.diagnose.checks.agent_silence import AgentSilence, describe_silence, detect_silence
@@ -165,9 +165,8 @@ def _print_details(status: InstallStatus, hindrances: list[BlockedScope], silenc
             )
         if scope.problem:
             print_words(f"{status.agent}, {scope.scope}: {scope.problem}")
-    for path, count in Counter(hook.path for hook in status.foreign if hook.has_wrapper).items():
-        hooks = pluralize(count, "hook")
-        print_words(f"{status.agent}: {hooks} of {path} run through our wrapper; hookonce uninstall --all takes it off")
+    for sentence in describe_wrapped_hooks(status.wrappers):
+        print_words(f"{status.agent}: {sentence}. Next: hookonce uninstall --all takes the wrapper off")
     for loan in status.borrowed:
         print_words(f"{status.agent} also fires {loan.hooks} hooks of {loan.agent}, from {loan.path}")
     for why in dict.fromkeys(why for part in hindrances for why in part.why):

@@ -10,6 +10,7 @@ from hookonce.configure import journal
 from hookonce.configure.locations import ConfigRoots, current_roots, target_file
 from hookonce.configure.status import install_status
 from hookonce.diagnose.agent_check import check_agent
+from hookonce.diagnose.diagnosis import NOTE_KINDS
 from hookonce.diagnose.self_check import check_installation
 from hookonce.errors import HookonceError
 from hookonce.lab.prove.bench import Bench
@@ -80,5 +81,5 @@ def _find_problems(bench: Bench, locations: ConfigRoots, client: str) -> list[st
     findings.sort(key=lambda finding: finding.kind == "drift")  # which says least
     variables = [name for name in _CONFIG_DIR_VARIABLES if name in os.environ]
     problems = [f"{name} is set: the agent reads its settings there" for name in variables]
-    problems += [finding.message for finding in findings if finding.kind != "unvouched"]
+    problems += [finding.message for finding in findings if finding.kind not in NOTE_KINDS]
     return problems + ([] if (orphan_message := describe_orphan()) is None else [orphan_message])
