@@ -1,7 +1,7 @@
 """Adoption of hooks: they move from an agent's configuration into the manifest, for every agent, each once."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from hookonce.agents import config_of
 from hookonce.base import paths
 from hookonce.base.files import read_file
 from hookonce.base.invocation import is_own_entry, unwrap_command
-from hookonce.configure.changes import FileChange
+from hookonce.configure.changes import FileChange, read_after
 from hookonce.configure.edit import jsonc
 from hookonce.configure.entries import build_entries
 from hookonce.configure.install import naming_file
@@ -42,28 +42,38 @@ class Adoption(Struct, frozen=True, kw_only=True):
     stay_reasons: list[str]
 
 
-def plan_adoption(
-    agent: Agent, scope: str, roots: ConfigRoots, client: str, gaps_of: GapFinder, spec: str | None = None
+def plan_adoption(  # noqa: PLR0913  one name for each thing that a caller may choose
+    agent: Agent,
+    scope: str,
+    roots: ConfigRoots,
+    client: str,
+    gaps_of: GapFinder,
+    spec: str | None = None,
+    *,
+    earlier_changes: Sequence[FileChange] = (),
 ) -> Adoption:
     """Plan the changes that move an agent's own hooks into a manifest; a hook with gaps stays where it is.
 
-    `spec` is the version of a new manifest; one that is there keeps its own.
+    `spec` is the version of a new manifest; one that is there keeps its own. `earlier_changes` will have been made.
     """
     if config_of(agent).language == "code":
         raise HookonceError(f"hooks of {agent.title} are code and cannot be adopted")
     path = manifest_path(scope, roots)
-    old_spec = _spec_of(path)
+    old_manifest = read_after(path, earlier_changes)
+    old_spec = _spec_of(old_manifest)
     find_gaps = partial(gaps_of, old_spec or spec or MANIFEST_SPEC)
     plan = Adoption(manifest=None, files=[], moved_hooks=[], stay_reasons=[])
     for file_scope, file in config_files(agent, roots):
         if file_scope == scope:
-            _adopt_file(agent, scope, file, client, plan, find_gaps)
-    manifest = _extend_manifest(path, plan.moved_hooks, spec) if plan.moved_hooks else None
+            old = read_after(file, earlier_changes) or b""
+            _adopt_file(agent, scope, file, old, client, plan, find_gaps)
+    manifest = _extend_manifest(path, old_manifest, plan.moved_hooks, spec) if plan.moved_hooks else None
     return replace(plan, manifest=manifest)
 
 
-def _adopt_file(agent: Agent, scope: str, path: Path, client: str, plan: Adoption, find_gaps: FindGaps) -> None:
-    old = read_file(path) or b""
+def _adopt_file(  # noqa: PLR0913, PLR0917  as above
+    agent: Agent, scope: str, path: Path, old: bytes, client: str, plan: Adoption, find_gaps: FindGaps
+) -> None:
     with naming_file(path):
         hooks, gaps = hooks_in(agent, path, old)
         movable = _movable_hooks(agent, scope, hooks, client, plan.stay_reasons, find_gaps)
@@ -104,20 +114,18 @@ def _movable_hooks(
     return movable
 
 
-def _spec_of(path: Path) -> str | None:
+def _spec_of(data: bytes | None) -> str | None:
     """The version of a manifest that is there and can be used."""
-    data = read_file(path)
     try:
         return None if data is None else load_manifest(data).spec
     except HookonceError:
         return None
 
 
-def _extend_manifest(path: Path, hooks: list[Hook], spec: str | None) -> FileChange:
+def _extend_manifest(path: Path, old: bytes | None, hooks: list[Hook], spec: str | None) -> FileChange:
     siblings = [path.with_name(name) for name in MANIFEST_NAMES if name != path.name]
     if (other := next(filter(Path.exists, siblings), None)) is not None:
         raise HookonceError(f"{other} is there, and hooks are adopted into JSON only; make it {path.name} first")
-    old = read_file(path)
     if old is None:
         document = dump_manifest(Manifest(spec=spec or MANIFEST_SPEC, hooks=hooks))
         return FileChange(path=path, old=None, new=pretty(encode(document), indent=2) + b"\n")

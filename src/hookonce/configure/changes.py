@@ -1,5 +1,6 @@
 """Planned change of one file: shown as a diff first, then applied, with a backup and an entry in the journal."""
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from difflib import diff_bytes, unified_diff
 from hashlib import sha256
@@ -10,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookonce.base import paths
-from hookonce.base.files import backup_file, remove_file, replace_file
+from hookonce.base.files import backup_file, read_file, remove_file, replace_file
 from hookonce.base.terminal_text import escape_unprintable
 from hookonce.configure import journal
 from hookonce.secrets.detect import mask_secrets
@@ -46,6 +47,12 @@ def join_changes(changes: list[FileChange]) -> list[FileChange]:
         first = joint_changes.get(change.path, change)
         joint_changes[change.path] = replace(change, old=first.old)
     return list(joint_changes.values())
+
+
+def read_after(path: Path, changes: Iterable[FileChange]) -> bytes | None:
+    """A file's bytes once these changes were made; None if it is not there then."""
+    contents = {change.path: change.new for change in changes}
+    return contents[path] if path in contents else read_file(path)
 
 
 def count_changed_lines(change: FileChange) -> tuple[int, int]:

@@ -19,7 +19,7 @@ from hookonce.base.files import (
 from hookonce.base.invocation import is_own_entry
 from hookonce.client.daemon_endpoints import HttpAddress
 from hookonce.configure import http_policy, journal
-from hookonce.configure.changes import FileChange
+from hookonce.configure.changes import FileChange, read_after
 from hookonce.configure.entries import EventSet, build_entries, entry_event, is_stale_entry
 from hookonce.configure.locations import ConfigRoots, config_files, document_of, hooks_in, is_event_map, target_file
 from hookonce.configure.merge import client_part, editor_of, elide, merge_entries, remove_entries
@@ -54,8 +54,7 @@ def plan_install(  # noqa: PLR0913  one name for each thing that a caller may ch
             raise HookonceError(str(http_policy.install_obstacle(agent, scope, target, roots.project)))
         hooks = [*_foreign_scripts(agent, target, client), *build_entries(agent, scope, client, events)]
         return _script_changes(agent, scope, target, render_entries(agent, hooks))
-    contents = {change.path: change.new for change in earlier_changes}
-    old = contents[target] if target in contents else read_file(target)
+    old = read_after(target, earlier_changes)
     with naming_file(target):
         document = {} if old is None else client_part(document_of(agent, target, old))
         current_hooks, _ = config_of(agent).parse(agent, document)

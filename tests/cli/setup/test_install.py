@@ -471,7 +471,7 @@ def test_handlers_of_others_in_our_group_stay(home):
 
 def test_adopting_loses_no_hook_of_two_agents(home):
     """
-    Each sees the manifest as the last one has left it; what cannot move stays where it is, with the reason.
+    Each sees the manifest as the last one has left it, and a dry run shows the sum; what cannot move stays, with the reason.
     """
     (home / ".gemini").mkdir()
     gemini = home / ".gemini" / "settings.json"
@@ -479,8 +479,14 @@ def test_adopting_loses_no_hook_of_two_agents(home):
     extra = {"WorktreeCreate": [{"hooks": [{"type": "command", "command": "/bin/true w"}]}], "Stop": [{"hooks": [{"type": "http", "url": "https://x.example"}]}]}
     settings(home).write_text(json.dumps({"hooks": extra | {"PreToolUse": [{"hooks": [{"type": "command", "command": "/bin/true c"}]}]}}))
 
+    shown = json.loads(ours(home, "adopt", "claude-code", "gemini-cli", "--dry-run", "--json").out)
     code, said = at_a_terminal(home, "adopt", "claude-code", "gemini-cli")
-    manifest = json.loads((home / ".config" / "hookonce" / "hooks.json").read_text())
+    path = home / ".config" / "hookonce" / "hooks.json"
+    manifest = json.loads(path.read_text())
+
+    assert [str(file) for file in (path, settings(home), gemini)] == [change["path"] for change in shown["changes"]]
+    part = shown["diff"].split("--- ")[1].splitlines()[3:]
+    assert path.read_text().splitlines() == [line[1:] for line in part]
 
     assert 0 == code, said
     assert ["/bin/true c", "/bin/true g"] == [hook["handler"]["command"] for hook in manifest["hooks"]]

@@ -36,13 +36,15 @@ def run(options: Namespace) -> int:
     changes: list[FileChange] = []
     problems: ChangeProblems = []
     plans: dict[str, Adoption] = {}
+    names: list[str] = []
     for agent in map(find_agent, options.names):
         try:
-            agent_changes, agent_problems = _adopt_agent(options, agent, plans)
+            agent_changes, agent_problems = _adopt_agent(options, agent, plans, changes if options.dry_run else [])
         except HookonceError as problem:
             agent_changes, agent_problems = [], [(agent.name, str(problem))]
-        changes, problems = changes + agent_changes, problems + agent_problems
-    notices = _trust_notices(options.scope, changes)
+        changes, problems = join_changes([*changes, *agent_changes]), problems + agent_problems
+        names += [agent.name] if agent_changes else []
+    notices = _trust_notices(options.scope, names)
     code = config_changes.report_changes(options, "changed", changes, problems, _plan_details(plans, notices))
     for text in [] if options.json else notices:
         print_words(text)
@@ -56,33 +58,30 @@ def _plan_details(plans: dict[str, Adoption], notices: list[str]) -> Object:
     return {"moved": moves, "left_alone": stays, "next": notices}
 
 
-def _trust_notices(scope: str, changes: list[FileChange]) -> list[str]:
-    """What a person has to agree to before the hooks run from their new place."""
-    if not changes:
-        return []
-    notices = [
-        f"{name}: {text}" for name in config_changes.agent_names(changes) if (text := config_of(load(name)).trust)
-    ]
-    if scope == "project":
+def _trust_notices(scope: str, names: list[str]) -> list[str]:
+    """What a person has to agree to before the hooks of these agents run from their new place."""
+    notices = [f"{name}: {text}" for name in names if (text := config_of(load(name)).trust)]
+    if names and scope == "project":
         notices.append("Next: hookonce trust; hooks of a project run only as you have seen them")
     return notices
 
 
 def _adopt_agent(
-    options: Namespace, agent: Agent, plans: dict[str, Adoption]
+    options: Namespace, agent: Agent, plans: dict[str, Adoption], earlier: list[FileChange]
 ) -> tuple[list[FileChange], ChangeProblems]:
-    """One agent after the other: each sees the manifest as the last one has left it."""
+    """One agent after the other: each sees files as the last one has left them, or (`earlier`) would leave them."""
     if not config_of(agent).repairable:
         raise HookonceError(f"hooks of {agent.title} are not moved for you; hookonce convert --to hif shows them")
     spec = None if options.spec is None else parse_spec(options.spec)
     roots, client = current_roots(), str(paths.client_path())
-    plan = plans[agent.name] = plan_adoption(agent, options.scope, roots, client, adoption_gaps, spec)
+    plan = plan_adoption(agent, options.scope, roots, client, adoption_gaps, spec, earlier_changes=earlier)
+    plans[agent.name] = plan
     if not options.json:
         _print_plan(agent, plan)
     if plan.manifest is None:
         return [], []
     # Without entries of ours nobody would call the manifest.
-    entry_changes = plan_install(agent, options.scope, roots, client, earlier_changes=plan.files)
+    entry_changes = plan_install(agent, options.scope, roots, client, earlier_changes=[*earlier, *plan.files])
     changes = join_changes([plan.manifest, *plan.files, *entry_changes])
     if options.dry_run:
         return changes, []
