@@ -100,7 +100,7 @@ def test_the_copy_uses_nothing_that_the_daemon_has_open(tmp_path, monkeypatch):
     known = {"session_id": "s", "transcript_path": "/t.jsonl", "cwd": "/", "hook_event_name": "SessionEnd"}
     raw = json.dumps(known | {"reason": "other", "more": "x" * LARGE_PAYLOAD_BYTES}).encode()
     words = ["claude-code", "SessionEnd", "--via", "claude-code/user"]
-    known_fields = {"version": b"", "build": "", "namespaces": "", "environment": {}, "cwd": str(tmp_path), "umask": 0o022}
+    known_fields = {"version": b"", "build": "", "environment": {}, "cwd": str(tmp_path), "umask": 0o022}
     request = ClientRequest(id="c", argv=words, stdin=raw, **known_fields)
     call = SocketCall(services, MagicMock(), request, os.getpid())
     call.start(None, is_paused=False)
