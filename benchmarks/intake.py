@@ -24,6 +24,7 @@ from hookonce.daemon.dedup_cache import DedupCache
 from hookonce.daemon.http.connection import RequestHead
 from hookonce.daemon.http.event_intake import EventIntake
 from hookonce.daemon.store_writer import BackgroundStoreWriter
+from hookonce.dispatch.context import CallContext
 from hookonce.handlers.loop_task import LoopTask
 from hookonce.store.writer import Writer
 from hookonce.translation.import_events import import_events
@@ -52,12 +53,16 @@ def make_services(loop: EventLoop) -> Any:
     return SimpleNamespace(
         loop=loop,
         store_writer=writer,
-        journal=writer.journal,
-        dedup_cache=DedupCache(),
-        denied_files=SimpleNamespace(watch_record=lambda _: None),
-        handler_registry=LongLivedRegistry(runtime_dir.find_runtime_dir()),
-        call_timer=CallTimer(),
-        complete_end=lambda event: event,
+        dedup_cache=(dedup_cache := DedupCache()),
+        call_context=CallContext(
+            environment={},
+            cwd=os.sep,
+            spool=writer.journal,
+            dedup_store=dedup_cache,
+            add_duration=CallTimer().add_duration,
+            handler_registry=LongLivedRegistry(runtime_dir.find_runtime_dir()),
+            find_event=writer.find_event,
+        ),
         last_call_at=0.0,
     )
 

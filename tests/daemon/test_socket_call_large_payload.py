@@ -7,9 +7,9 @@ from time import monotonic
 from unittest.mock import MagicMock
 
 from hookonce.daemon import socket_call
-from hookonce.daemon.call_timer import CallTimer
 from hookonce.daemon.connection import ClientRequest
 from hookonce.daemon.socket_call import LARGE_PAYLOAD_BYTES, SocketCall
+from hookonce.dispatch.context import CallContext
 from tests.daemon.installed_home import TOOL, command, payload, refused
 from tests.daemon.step_client import asking, step
 from tests.daemon.test_socket_call_hangup import WAITS
@@ -95,7 +95,9 @@ def test_the_copy_uses_nothing_that_the_daemon_has_open(tmp_path, monkeypatch):
     place.mkdir(parents=True)
     hook = {"name": "h", "event": "session_end", "handler": {"type": "command", "command": f"cat >{tmp_path}/heard; mv {tmp_path}/heard {tmp_path}/all"}}
     (place / "hooks.json").write_text(json.dumps({"spec": "hooks/1.0", "hooks": [hook]}), encoding="utf-8")
-    services, forked = MagicMock(call_timer=CallTimer(), calls_dir=str(tmp_path), active_calls=0), []
+    services, forked = MagicMock(calls_dir=str(tmp_path), active_calls=0), []
+    shared = ("spool", "dedup_store", "on_record", "complete_end", "handler_registry", "find_event")
+    services.call_context = CallContext(environment={}, cwd="/", **{name: getattr(services, name) for name in shared})
     monkeypatch.setattr(socket_call.ForkedCall, "start", lambda _, *words: forked.append(words))
     known = {"session_id": "s", "transcript_path": "/t.jsonl", "cwd": "/", "hook_event_name": "SessionEnd"}
     raw = json.dumps(known | {"reason": "other", "more": "x" * LARGE_PAYLOAD_BYTES}).encode()

@@ -32,6 +32,7 @@ from hookonce.daemon.socket_call import LARGE_PAYLOAD_BYTES, SocketCall
 from hookonce.daemon.store_writer import BackgroundStoreWriter
 from hookonce.daemon.stream import Acceptor
 from hookonce.dispatch import dispatcher, pause
+from hookonce.dispatch.context import CallContext
 from hookonce.dispatch.live_formats import is_live
 from hookonce.dispatch.manifest_stamps import Stamps, is_settled, manifest_stamps
 from hookonce.errors import HookonceError
@@ -88,6 +89,17 @@ class Daemon:
             self.tailer, self.reaper.handle_entry, self.tailer.read_before_close, self.derived_events.schedule
         )
         self.denied_files = DeniedFileWatcher(self.loop, self.store_writer, self.journal)
+        self.call_context = CallContext(
+            environment={},
+            cwd=os.sep,
+            spool=self.journal,
+            dedup_store=self.dedup_cache,
+            on_record=self._watch_record,
+            add_duration=self.call_timer.add_duration,
+            complete_end=self._complete_end,
+            handler_registry=self.handler_registry,
+            find_event=self.store_writer.find_event,
+        )
         self._stamps: Stamps = []  # of the manifests, when the last call came
         self._namespaces, self._isolation = connection.own_namespaces(), connection.isolation_of()
         self._started_at, self.last_call_at, self._last_sweep_at = monotonic(), monotonic(), 0.0
@@ -212,12 +224,12 @@ class Daemon:
                 _log_error(problem)
             client.close()
 
-    def watch_record(self, record: Record) -> None:
+    def _watch_record(self, record: Record) -> None:
         """Take the record of a call as it was decided: the files of a denied one, the time of another."""
         self.call_timer.record_start(record)
         self.denied_files.watch_record(record)
 
-    def complete_end(self, event: Event, wait_s: float) -> Task[Event]:
+    def _complete_end(self, event: Event, wait_s: float) -> Task[Event]:
         """Complete a session's end for hooks, by all of its calls that came before, once they were told its start."""
         if self._deferred_calls.drain():
             event = self.store_writer.complete_end(event)

@@ -12,13 +12,13 @@ from functools import partial
 from time import CLOCK_BOOTTIME, clock_gettime_ns, monotonic
 from typing import Protocol
 
+from msgspec.structs import replace
+
 from hookonce.base import process_info, wire
 from hookonce.base.event_loop import READ, EventLoop
 from hookonce.base.spawn import fork_child, write_all
-from hookonce.daemon.call_timer import CallTimer
 from hookonce.daemon.connection import ClientConnection, ClientRequest
 from hookonce.daemon.dedup_cache import DedupCache
-from hookonce.daemon.denied_files import DeniedFileWatcher
 from hookonce.daemon.store_writer import BackgroundStoreWriter
 from hookonce.dispatch import dedup, dispatcher
 from hookonce.dispatch.context import CallContext, forked_context
@@ -27,11 +27,10 @@ from hookonce.dispatch.fail_mode import encode_reply
 from hookonce.dispatch.manifest_stamps import Stamps
 from hookonce.dispatch.pipeline import CallAbandonedError
 from hookonce.handlers.loop_task import LoopTask
-from hookonce.handlers.operation import Task, run_blocking
+from hookonce.handlers.operation import run_blocking
 from hookonce.handlers.supervise import watchdog
 from hookonce.handlers.supervise.hook_results import CallResults
-from hookonce.model import Event, Record, Reply
-from hookonce.store.spool.journal import SpoolJournal
+from hookonce.model import Reply
 
 LARGE_PAYLOAD_BYTES = 1 << 19  # bytes of a payload; reading so many takes longer than others should wait
 _WAITPID_POLL_S = 0.01  # seconds between two looks, where a process cannot be waited for
@@ -107,21 +106,12 @@ class DaemonServices(Protocol):
 
     loop: EventLoop
     calls_dir: str
-    journal: SpoolJournal
     store_writer: BackgroundStoreWriter
-    handler_registry: process_info.LongLivedRegistry
     dedup_cache: DedupCache
-    denied_files: DeniedFileWatcher
-    call_timer: CallTimer
+    call_context: CallContext  # of every call, but for what is its caller's
     last_call_at: float
     answered_count: int
     active_calls: int
-
-    def watch_record(self, record: Record, /) -> None:
-        """Take the record of a call as it was decided."""
-
-    def complete_end(self, event: Event, wait_s: float, /) -> Task[Event]:
-        """Complete a session's end by what is known of the session."""
 
 
 class SocketCall:
@@ -139,22 +129,16 @@ class SocketCall:
         """Acknowledge the call, and run it once all callers that came meanwhile are acknowledged too."""
         services, request = self._services, self._request
         services.active_calls += 1
-        call_context = CallContext(
+        call_context = replace(
+            services.call_context,
             environment=request.environment,
             cwd=request.cwd,
             umask=request.umask,
             pid=self._pid,
-            spool=services.journal,
-            dedup_store=services.dedup_cache,
-            on_record=services.watch_record,
             claim=self._claim,
-            add_duration=services.call_timer.add_duration,
-            complete_end=services.complete_end,
-            handler_registry=services.handler_registry,
             shared_stamps=stamps,
             is_paused=is_paused,
             results=self._results,
-            find_event=services.store_writer.find_event,
         )
         is_large = len(request.stdin) > LARGE_PAYLOAD_BYTES
         # To read a large payload for what is said too late is the very work that others should not wait for.

@@ -12,11 +12,11 @@ from types import SimpleNamespace
 import pytest
 
 from hookonce.base import paths
-from hookonce.daemon.call_timer import CallTimer
 from hookonce.daemon.dedup_cache import DedupCache
 from hookonce.daemon.http import event_intake
 from hookonce.daemon.http.connection import RequestHead
 from hookonce.daemon.http.event_intake import LARGE_EVENT_BYTES, MAX_EVENT_BYTES, EventIntake
+from hookonce.dispatch.context import CallContext
 from hookonce.handlers.operation import run_blocking
 from tests.daemon.http_client import Poster, status_of
 from tests.daemon.installed_home import SILENT, Home, command, payload
@@ -137,9 +137,8 @@ def test_what_is_not_recorded_is_not_said_to_be(poster):
 
 def idle_services(**more):
     """A daemon that has nothing to do."""
-    names = ("journal", "handler_registry", "complete_end", "denied_files", "watch_record")
-    store_writer = SimpleNamespace(find_event=None, pending_count=0)
-    return SimpleNamespace(call_timer=CallTimer(), store_writer=store_writer, dedup_cache=DedupCache(), **dict.fromkeys(names) | more)
+    call_context = CallContext(environment={}, cwd="/", spool=None, dedup_store=None, **more)
+    return SimpleNamespace(store_writer=SimpleNamespace(pending_count=0), dedup_cache=DedupCache(), call_context=call_context)
 
 
 def test_the_end_of_a_tool_has_the_time_since_its_start():
@@ -147,7 +146,7 @@ def test_the_end_of_a_tool_has_the_time_since_its_start():
     The daemon is told of each record: files that a refusal is about, and when a call began.
     """
     records = []
-    EventIntake(idle_services(watch_record=records.append))._make_context().on_record("record")
+    EventIntake(idle_services(on_record=records.append))._make_context().on_record("record")
 
     assert ["record"] == records
 

@@ -196,22 +196,14 @@ class EventIntake:
 
     def _make_context(self) -> CallContext:
         """The context of one event; what is the same for all of a slice is looked at once."""
-        services = self._services
         if self._context is None:
-            self._context = CallContext(
+            self._context = replace(
+                self._services.call_context,
                 environment=_hook_environment(),
-                cwd=os.sep,
                 has_cwd=False,
-                spool=services.journal,
-                dedup_store=services.dedup_cache,
-                on_record=services.watch_record,
                 claim=lambda _: True,  # nobody else knows the id of this call
-                handler_registry=services.handler_registry,
                 shared_stamps=manifest_stamps(None),
                 is_paused=pause.is_paused(),
-                find_event=services.store_writer.find_event,
-                add_duration=services.call_timer.add_duration,
-                complete_end=services.complete_end,
             )
         return self._context
 

@@ -16,6 +16,7 @@ from typing import TypeVar
 
 from msgspec import Struct
 from msgspec.json import decode
+from msgspec.structs import replace
 
 from hookonce import agents
 from hookonce.agents import http_reply
@@ -31,7 +32,6 @@ from hookonce.daemon.http.event_intake import EventIntake, IntakeResponse
 from hookonce.daemon.socket_call import DaemonServices
 from hookonce.daemon.stream import Acceptor
 from hookonce.dispatch import dedup, dispatcher, fail_mode, pause
-from hookonce.dispatch.context import CallContext
 from hookonce.errors import HookonceError
 from hookonce.handlers.loop_task import LoopTask
 from hookonce.handlers.operation import Task
@@ -160,18 +160,13 @@ class HttpListener:
             return
         call = _parse_target(head, HttpAddress(0, ""))
         argv = [call.agent, call.event or "", "--via", call.via or ""]
-        services, cwd = self._services, _payload_cwd(body)
-        call_context = CallContext(
+        cwd = _payload_cwd(body)
+        call_context = replace(
+            self._services.call_context,
             environment={key: os.environ[key] for key in event_intake.ENV_ALLOWLIST if key in os.environ},
             cwd=cwd,
             has_cwd=cwd != os.sep,
-            spool=services.journal,
-            dedup_store=services.dedup_cache,
-            on_record=services.watch_record,
-            add_duration=services.call_timer.add_duration,
-            complete_end=services.complete_end,
             claim=lambda _: True,  # nobody else knows the id of this call
-            handler_registry=services.handler_registry,
         )
         try:
             incoming = dispatcher.receive_call(argv, body, call_context, call_id := ids.new_id(), monotonic())
