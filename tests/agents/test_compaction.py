@@ -77,5 +77,5 @@ def test_the_record_says_how_full_the_context_is_until_the_agent_compacts(tmp_pa
     shown = run("show", "s", HOME=str(tmp_path)).out
 
     assert ([told] if told else []) == [tuple(one[name] for name in names) for one in found]
-    assert (f"compacts at {told[1]:,} tokens" if told else "compacts at an unknown size") in shown
+    assert (f"compacts at {told[1]:,} tokens" if told else "compaction size not known") in shown
     assert window_of("claude-opus-5") == 1_000_000

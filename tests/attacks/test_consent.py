@@ -282,9 +282,9 @@ def test_only_a_person_can(name, victim):
         tried, _ = victim.run(*words, "--dry-run", CLAUDECODE="1")
         assert 0 == tried or verb == "doctor --vouch"
 
-    hint = f"It {NEEDS_PERSON[verb]}. Next: run it yourself, in a terminal that no agent has opened"
-    assert (1, True, True) == (without, f"hookonce {verb} needs a person at a terminal; there is none here" in said, hint in said), said
-    assert (1, True, True) == (below, f"hookonce {verb} is for a person; Claude Code has left its mark CLAUDECODE" in shouted, hint in shouted), shouted
+    hint = f"It {NEEDS_PERSON[verb]}. Next: run it yourself, in a terminal that was not opened by an agent"
+    assert (1, True, True) == (without, f"hookonce {verb} needs a person at a terminal, and this is not a terminal" in said, hint in said), said
+    assert (1, True, True) == (below, f"hookonce {verb} needs a person, and here Claude Code has set CLAUDECODE" in shouted, hint in shouted), shouted
     assert not is_done()
     assert before == (victim.files(), victim.rows())
 
@@ -308,4 +308,4 @@ def test_nobody_is_asked_twice_by_a_daemon_that_is_not_there(victim):
     """
     There is nothing to stop, and a daemon that starts meanwhile is left alone.
     """
-    assert (0, "there was none\n") == victim.run("daemon", "stop", CLAUDECODE="1")
+    assert (0, "the daemon was not running\n") == victim.run("daemon", "stop", CLAUDECODE="1")

@@ -47,7 +47,7 @@ def test_files_and_ids_may_stand_behind_options(ours, tmp_path):
     wrong = ours("events", "erase", "--agent", "codex", kept["event"]["id"])
     erased = ours("events", "erase", "--agent", "claude-code", kept["event"]["id"])
 
-    assert (0, "1 event kept, of 1 line") == (brought.code, brought.out.strip()[:23])
+    assert (0, "1 event imported, of 1 line") == (brought.code, brought.out.strip()[:27])
     assert f"no record of codex is called {kept['event']['id']}" in wrong.err
     assert "a person" in erased.err  # it has come as far as asking for consent
     assert 2 == len(ours("check", "more.jsonl", "--json", "events.jsonl").documents())

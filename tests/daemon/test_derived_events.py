@@ -688,7 +688,7 @@ def test_why_and_show_tell_which_hooks_were_asked(daemon):
     shown = run("show", "s", HOME=str(daemon.home)).out
     told = [record for record in overlay.latest_records() if record.runs]
 
-    assert "bell (user): no opinion, exit code 0" in why
+    assert "bell (user): no decision, exit code 0" in why
     assert ["bell"] == [one["hook"] for one in whole["runs"]]
     assert "hooks of retry_triggered: bell (exit code 0)" in shown
     assert [derived.id] == [record.event.derived_from for record in told]

@@ -22,7 +22,7 @@ PATCH = "*** Begin Patch\n*** Update File: a.txt\n@@\n-one\n+two\n*** End Patch\
 def test_each_argument_is_changed_alone_or_not_at_all(agent, native, payload):
     """
     For every call that was recorded and every text in it: what is read again is what the hook wrote, beside what was
-    there before; the payload that later hooks see says the same.
+    recorded before; the payload that later hooks see says the same.
     """
     one = asked(agent, native, payload)
     for key in [key for key, value in one.event.tool.input.items() if type(value) is str]:

@@ -19,7 +19,7 @@ def test_a_verb_that_asks_for_a_person_says_so(verb, tmp_path):
     command = verb.split()[0]
     told = " ".join(run(command, "--help", HOME=str(tmp_path)).out.split())
 
-    assert re.search("needs? a person at a terminal, who types a code that is shown there", told)
+    assert re.search("needs? a person at a terminal, who types a code shown there", told)
     assert verb in told or command in NEEDS_PERSON
     assert f"`{verb}`" in ROW or f"`{command}`" in ROW
 

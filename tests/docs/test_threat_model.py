@@ -55,4 +55,4 @@ def test_promises_name_their_limits(tmp_path):
 
     assert "one kind is opened: the agent's own session file (`transcript_path`)" in told
     assert "made for you alone whatever the umask" in told
-    assert f"on {CHECKSUM_PLATFORM} by its checksum as well" in fetch
+    assert f"on {CHECKSUM_PLATFORM} also by its checksum" in fetch

@@ -92,7 +92,7 @@ def test_a_sound_installation_is_called_sound(home):
         (entry_removed, "no door for PreToolUse"),
         (elsewhere, "does not exist"),
         (turned_off, "features.hooks"),
-        (untrusted, "before you have reviewed them"),
+        (untrusted, "until you have reviewed them"),
         (impatient, "0.1 s"),
     ],
     ids=lambda one: getattr(one, "__name__", ""),

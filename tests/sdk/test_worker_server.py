@@ -84,7 +84,7 @@ def test_a_function_that_fails_says_how(ready, ask, body, code, words):
     [
         ("def broken(:\n", None, "SyntaxError"),
         ("import nothing_like_this\n", None, "nothing_like_this"),
-        ("x = 1\n", None, "has no function that is marked with @hook"),
+        ("x = 1\n", None, "has no function with @hook"),
         (GUARD, "other", "has no function other"),
         ('@hook("session_start")\ndef guard(event): ...\n', "guard", "is a hook for session_start"),
         ('@hook("session_start")\ndef guard(event): ...\n', None, "no function of"),

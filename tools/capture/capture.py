@@ -323,7 +323,7 @@ def configure(parser: ArgumentParser) -> None:
         "and what else brings about events of this agent",
     )
     parser.add_argument("--out", type=Path, default=Path("captures"), metavar="DIR", help="default: captures")
-    parser.add_argument("--json", action="store_true", help="tell it as JSON")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(options: Namespace) -> int:

@@ -305,7 +305,7 @@ def configure(parser: ArgumentParser) -> None:
     claims.add_argument(
         "--certificates", type=Path, metavar="DIR", help="also compare claims, as `hookonce prove --out DIR` wrote them"
     )
-    parser.add_argument("--json", action="store_true", help="tell it as JSON")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(options: Namespace) -> int:

@@ -5,25 +5,25 @@ Every verb and every option of every command stands here: a test compares it wit
 
 # A command, or some words of one, and what it does to the protection of a machine.
 NEEDS_PERSON = {
-    "adopt": "takes hooks out of an agent's file; in a project they run again only after hookonce trust",
-    "allow": "lets happen what a hook wanted a person to look at",
-    "audit keys --rotate": "ends a key that has signed the record",
-    "audit set-aside": "begins a new record in the place of the old one",
-    "daemon http": "opens a port for events of tools, where somebody else may listen while the daemon does not run",
-    "daemon http --close": "lets tools that post their events go on without hooks",
-    "daemon stop": "ends the process that answers agents",
-    "doctor --vouch": "says that somebody has looked at a hook",
-    "events erase": "deletes what is in the record",
-    "install --http": "lets agents go on without hooks while the daemon does not run",
-    "keys add": "lets a key of somebody else vouch for events",
-    "keys remove": "ends what a key of somebody else vouches for",
-    "pause": "lets agents go on without hooks",
-    "purge": "takes every hook of hookonce away, and the record",
-    "restore": "puts an older configuration in the place of the one with our entries",
-    "trust": "lets programs of a project run",
-    "trust --absent": "lets agents go on without hooks of a project that must be asked",
-    "trust --revoke": "ends hooks of a project",
-    "uninstall": "takes our entries out of agents' files",
+    "adopt": "moves hooks out of an agent's file; in a project they run again only after hookonce trust",
+    "allow": "allows an action for which a hook demands a person's approval",
+    "audit keys --rotate": "retires a key that has signed the record",
+    "audit set-aside": "replaces the record by a new one",
+    "daemon http": "opens a port for events of tools; while no daemon runs, another program could listen there",
+    "daemon http --close": "lets tools that send their events over HTTP run without hooks",
+    "daemon stop": "stops the daemon",
+    "doctor --vouch": "states that a person has reviewed a hook",
+    "events erase": "deletes records",
+    "install --http": "lets agents run without hooks while the daemon is not running",
+    "keys add": "trusts another machine's key to sign events",
+    "keys remove": "ends the trust in another machine's key",
+    "pause": "lets agents run without hooks",
+    "purge": "removes every hook of hookonce, and the record",
+    "restore": "replaces a configuration with hookonce's entries by an older one",
+    "trust": "lets a project's programs run as hooks",
+    "trust --absent": "lets agents run without hooks of a project that are required",
+    "trust --revoke": "stops a project's hooks from running",
+    "uninstall": "removes hookonce's entries from agents' files",
 }
 
 _READS = "reads"
@@ -37,50 +37,53 @@ _MODULE_WORDS = (
     "invoke --allow list --health serve --mcp --http --host --token-env"
 )
 _KERNEL_WORDS = "run --allow --timeout --keep-going --dry-run"
-_OWN_HOME = "works in homes that it makes for itself"
+_OWN_HOME = "works in temporary homes"
 # Of each command the words that need nobody, and why.
 WEAKENS_NOTHING = {
-    "init": ("--scope --dry-run --json", "writes files only where there are none"),
+    "init": ("--scope --dry-run --json", "writes only new files"),
     "install": (
         "--json --scope --dry-run --trust --no-http --events --diff",
-        "adds our own entries, or puts them back",
+        "adds or restores hookonce's own entries",
     ),
-    "up": ("--demo --or-demo --for --utc", "starts what answers agents"),
+    "up": ("--demo --or-demo --for --utc", "starts the daemon"),
     "status": ("--json --utc", _READS),
-    "doctor": ("--json --repair --dry-run", "puts our own entries back, and turns hooks on that a setting turns off"),
+    "doctor": (
+        "--json --repair --dry-run",
+        "restores hookonce's own entries, and turns on hooks that a setting turns off",
+    ),
     "adopt": ("--dry-run", _SHOWS),
     "trust": ("--list", _READS),
-    "try": ("--agent --event --tool --input --dialect --json", "runs no hook that nobody has trusted"),
+    "try": ("--agent --event --tool --input --dialect --json", "runs only trusted hooks"),
     "events": (_EVENT_WORDS, "reads, or adds to the record"),
     "sessions": ("--agent --project --since --until --last --utc --json", _READS),
     "show": ("--agent --turns --format --privacy --sign --utc --all --json", _READS),
     "stats": ("--agent --since --until --utc --rebuild --json", "reads, or counts again"),
     "cost": ("--by --agent --since --until --utc --json", _READS),
     "audit": ("verify checkpoint keys --json", "reads, or signs what is there"),
-    "keys": ("list show --json", "reads, or begins this machine's own key"),
-    "why": ("--list --failures --utc --json", "reads; the code for allow is for terminals alone"),
-    "resume": ("", "asks hooks again"),
+    "keys": ("list show --json", "reads, or creates this machine's key"),
+    "why": ("--list --failures --utc --json", "reads; the code for allow is shown only in a terminal"),
+    "resume": ("", "lets hooks run again"),
     "logs": ("-n", _READS),
-    "daemon": ("start status --json", "starts what answers agents"),
-    "on": ("", "answers a call, as agents do it"),
+    "daemon": ("start status --json", "starts the daemon"),
+    "on": ("", "answers a call, as for an agent"),
     "uninstall": ("--dry-run", _SHOWS),
     "restore": ("--dry-run --list", _SHOWS),
     "purge": ("--dry-run", _SHOWS),
     "translate": (
         "--to --from --event --privacy --user --received --on-error --stable-ids --sign --max-line --strict",
-        "turns its input into output",
+        "converts its input to output",
     ),
     "check": ("--from --strict --json --max-line", _READS),
     "convert": (
         "--from --to --report --side --output --strict --no-adapt --spec --scope --on-block",
-        "turns its input into output, or into files of the caller's",
+        "converts its input to output, or to files of the caller",
     ),
     "identify": ("--json --max-line", _READS),
     "agents": ("--event --json", _READS),
     "demo": ("--json", _READS),
-    "module": (_MODULE_WORDS, "calls what its caller could start as well; hooks have what config.toml grants"),
-    "kernel": (_KERNEL_WORDS, "calls what its caller could start as well, like module"),
-    "lab": ("fetch --version --dry-run --json", "fills a cache that no hook runs from"),
+    "module": (_MODULE_WORDS, "calls only what its caller could start as well; hooks have what config.toml grants"),
+    "kernel": (_KERNEL_WORDS, "calls only what its caller could start as well, like module"),
+    "lab": ("fetch --version --dry-run --json", "fills a cache from which no hook runs"),
     "prove": ("--pinned --version --tries --only --out --dry-run --json", _OWN_HOME),
     "bench": ("--quick --rounds --json", _OWN_HOME),
     "completion": ("bash zsh fish sessions", "prints a script, or ids of sessions"),
@@ -94,5 +97,5 @@ def consent_help(command: str) -> str:
         words = WEAKENS_NOTHING.get(command, ("", ""))[0].split()
         subjects, free = [command], f", but for {' and '.join(words)}," if words else ""
     plural = "" if subjects[1:] else "s"
-    ending = f"{free} need{plural} a person at a terminal, who types a code that is shown there.\n\n"
+    ending = f"{free} need{plural} a person at a terminal, who types a code shown there.\n\n"
     return " and ".join(subjects) + ending if subjects else ""

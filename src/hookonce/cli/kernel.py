@@ -14,9 +14,9 @@ from hookonce.modules.kernel.script import ScriptLine, ScriptRunner, ScriptStep,
 from hookonce.modules.kernel.user_kernel import build_kernel
 from hookonce.modules.protocol.capabilities import policy_from_grants
 
-VERBS: dict[str, str] = {"run": "run a script: sessions, mounts and invocations, one to a line"}
+VERBS: dict[str, str] = {"run": "run a script of sessions, mounts and invocations, one per line"}
 _EXAMPLES = "examples:\n  hookonce kernel run greet.jsonl\n  hookonce kernel run --help"
-_RUN_HELP = """Each line is a request in the form of the module protocol, {"op": …, "args": {…}, "session_id": …}; each
+_RUN_HELP = """Each line is a request of the module protocol, {"op": …, "args": {…}, "session_id": …}; each
 answer a line of JSON. "as" names a result, "$NAME" stands for it later; "expect" is what the answer has to hold.
 
   {"op": "session:start", "args": {"plan": {"goal": "say hello", "inputs": {}}}, "as": "s"}
@@ -27,7 +27,7 @@ answer a line of JSON. "as" names a result, "$NAME" stands for it later; "expect
 Further: session:fork, mount:remove, hook:register, context:get, context:set, context:compact, emit. A file is checked
 before anything of it is run; standard input (-) is run line by line. A step whose answer is an error, or not what is
 expected, ends the script. Modules get nothing that was not granted: [grants] in config.toml does so for good, --allow
-for this run. What happens is kept in the record, like every call of a module.
+for this run. Everything is recorded, like every call of a module.
 
 exit codes: 0 every step did what it should, 1 one did not, or the script has problems, 64 wrong usage
 
@@ -42,13 +42,15 @@ def configure(parser: ArgumentParser) -> None:
     """The verb of `kernel`."""
     parser.epilog = _EXAMPLES
     verb = add_verb(parser.add_subparsers(metavar="VERB", required=True), "run", VERBS["run"], _RUN_HELP)
-    verb.add_argument("script", metavar="FILE", help="a script, one request to a line; - is standard input")
-    verb.add_argument("--allow", action="append", default=[], metavar="CAPABILITY", help="grant it in this run")
+    verb.add_argument("script", metavar="FILE", help="a script with one request per line; - is stdin")
     verb.add_argument(
-        "--timeout", type=parse_duration, default=30.0, metavar="TIME", help="of an invocation; default: 30s"
+        "--allow", action="append", default=[], metavar="CAPABILITY", help="grant this capability in this run"
     )
-    add_flag(verb, "--keep-going", "go on after a step that failed")
-    add_flag(verb, "--dry-run", "check the script; no module is started or called, and nothing is recorded")
+    verb.add_argument(
+        "--timeout", type=parse_duration, default=30.0, metavar="TIME", help="timeout of an invocation; default: 30s"
+    )
+    add_flag(verb, "--keep-going", "continue after a failed step")
+    add_flag(verb, "--dry-run", "check the script, without starting or calling a module or recording anything")
 
 
 def run(options: Namespace) -> int:
@@ -66,7 +68,7 @@ def run(options: Namespace) -> int:
                 raise HookonceError(f"the script has {pluralize(len(problems), 'problem')}; nothing was run")
         failed_count, rest_count = _run_steps(lines, options)
     if failed_count:
-        rest = f"; {pluralize(rest_count, 'step')} after it not run, --keep-going runs them" if rest_count else ""
+        rest = f"; {pluralize(rest_count, 'step')} after it did not run; --keep-going runs them" if rest_count else ""
         warn(f"{pluralize(failed_count, 'step')} failed{rest}")
     return 1 if failed_count else 0
 
@@ -83,7 +85,7 @@ def _run_steps(lines: Iterable[ScriptLine], options: Namespace) -> tuple[int, in
                 break
         for delivery in kernel.close():
             if delivery.failures:
-                fate = "kept" if delivery.is_lossless else f"told to {delivery.name}"
+                fate = "kept" if delivery.is_lossless else f"sent to {delivery.name}"
                 warn(f"{pluralize(delivery.failures, 'event')} could not be {fate}: {delivery.last_error}")
     return failed_count, 0 if options.script == "-" else sum(1 for _ in steps)
 

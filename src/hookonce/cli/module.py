@@ -24,19 +24,19 @@ if TYPE_CHECKING:
     from hookonce.modules.conformance.suite import ConformanceReport
 
 VERBS: dict[str, str] = {
-    "check": "try a module, case by case, and say what it does wrong",
-    "invoke": "ask a module to do something, and print its answer",
-    "list": "list the modules that are described here",
-    "serve": "be a module, for hosts and agents that want to use hookonce",
+    "check": "test whether a module follows the protocol",
+    "invoke": "call an operation of a module, and print the answer",
+    "list": "list the modules with a descriptor on this machine",
+    "serve": "serve hookonce as a module, for hosts and agents",
 }
-_EXAMPLES = """Descriptors lie in ~/.config/hookonce/modules; everywhere a path to one does as well.
+_EXAMPLES = """Descriptors are in ~/.config/hookonce/modules; instead of a name, a path to one works everywhere.
 
 examples:
   hookonce module check greeter.json
   hookonce module invoke greeter.json greet '{"name": "you"}'
   hookonce module list
   hookonce module serve --mcp"""
-_CHECK_HELP = """A module on stdio is started for it, and ended; one over HTTP has to listen already.
+_CHECK_HELP = """A module on stdio is started and stopped by the check; one over HTTP must be running already.
 
 exit codes: 0 every case passed (or was skipped, with a reason), 1 a case failed, 64 wrong usage
 
@@ -46,7 +46,7 @@ examples:
   hookonce module check greeter.json --transport http
   hookonce module check greeter.json --json --transcripts said
   hookonce module check greeter.json --op greet --args '{"name": "you"}' --json"""
-_INVOKE_HELP = """A module gets nothing that it was not granted: [grants] in config.toml does so for good, --allow once.
+_INVOKE_HELP = """A module gets only granted capabilities: [grants] in config.toml grants permanently, --allow once.
 
 exit codes: 0 ok, 1 the module answered with an error, 64 wrong usage
 
@@ -54,8 +54,8 @@ examples:
   hookonce module invoke greeter.json greet '{"name": "you"}'
   hookonce module invoke reader cat '{"path": "/etc/hostname"}' --allow fs.read"""
 _LIST_HELP = "examples:\n  hookonce module list\n  hookonce module list --health --json"
-_SERVE_HELP = """Without an option it speaks JSON lines on stdin and stdout, as the module protocol has them: respond,
-translate, check, query, sessions, show, and on_event, which keeps an event. Over MCP an agent can ask what it did:
+_SERVE_HELP = """Without an option it serves the module protocol, as JSON lines on stdin and stdout: respond,
+translate, check, query, sessions, show, and on_event, which records an event. Over MCP an agent can ask what it did:
 query, sessions, show, check and translate, which change nothing.
 
 examples:
@@ -85,7 +85,7 @@ def _load_descriptor(name: str | None) -> Descriptor:
     from hookonce.modules.kernel.user_kernel import find_module
 
     if name is None:
-        raise UsageError("which module? Name one that is described here, or the file of a descriptor")
+        raise UsageError("name a module of this machine, or the file of a descriptor")
     return find_module(name)
 
 
@@ -93,25 +93,25 @@ def _parse_arguments(text: str | None) -> Object:
     try:
         arguments = {} if text is None else load(text)
     except (ValueError, RecursionError):
-        raise UsageError('the arguments are no JSON; an object is wanted: \'{"name": "you"}\'') from None
+        raise UsageError('the arguments are not JSON; expected an object such as \'{"name": "you"}\'') from None
     if type(arguments) is not dict:
-        raise UsageError('the arguments are no object: \'{"name": "you"}\'')
+        raise UsageError('expected a JSON object such as \'{"name": "you"}\'')
     return arguments
 
 
 def _configure_check(parser: ArgumentParser) -> None:
     add = parser.add_argument
     add("module", nargs="?", metavar="MODULE", help="the name of a module, or a descriptor's file")
-    add("--descriptor", metavar="FILE", help="the same, as other conformance commands have it")
-    transport_help = "the way in which it is reached; http offers a program on stdio over HTTP for it"
+    add("--descriptor", metavar="FILE", help="the same, under the name that other conformance tools use")
+    transport_help = "the transport to test; http serves a program on stdio over HTTP"
     add("--transport", choices=("stdio", "http"), help=transport_help)
-    add("--case", action="append", metavar="CASE", help="minimal, all (the default), or one by its name")
-    add("--timeout", type=parse_duration, default=30.0, metavar="TIME", help="for an invocation; default: 30s")
-    add("--op", metavar="OP", help="an operation that has to succeed")
-    add("--args", metavar="JSON", help="what it is given")
-    transcripts_help = "keep what was said in each case there, a file for each; the report names it"
+    add("--case", action="append", metavar="CASE", help="minimal, all, or the name of one case; default: all")
+    add("--timeout", type=parse_duration, default=30.0, metavar="TIME", help="timeout of an invocation; default: 30s")
+    add("--op", metavar="OP", help="an operation that must succeed")
+    add("--args", metavar="JSON", help="the arguments, as a JSON object")
+    transcripts_help = "write the messages of each case to a file in this folder"
     add("--transcripts", type=Path, metavar="FOLDER", help=transcripts_help)
-    add_flag(parser, "--json", "the whole report, with what was said in each case")
+    add_flag(parser, "--json", "print the whole report as JSON, with the messages of each case")
 
 
 def _run_check(options: Namespace) -> int:
@@ -152,7 +152,7 @@ def _over_transport(descriptor: Descriptor, transport: str | None) -> AbstractCo
         return nullcontext(descriptor)
     if transport == "stdio":
         own = {"http": "listens over HTTP", "mcp": "speaks MCP"}[descriptor.transport.type]
-        raise UsageError(f"{descriptor.name} {own}, as its descriptor says; it is no module on stdio")
+        raise UsageError(f"{descriptor.name} {own}, according to its descriptor; it is not a module on stdio")
     from hookonce.modules.server.http_server import expose_over_http
 
     return expose_over_http(descriptor)
@@ -168,21 +168,23 @@ def _print_report(report: "ConformanceReport") -> None:
             rows += [(case.case, state, str(case.ms), reason or "") for case in cases]
     print_table(("case", "state", "took (ms)", "why"), rows)
     states = [case.state for case in report.cases]
-    verdict = "keeps to the protocol" if report.passed else "does not keep to the protocol"
-    skip_note = " as far as it was tried" if report.passed and "skipped" in states else ""
+    verdict = "follows the protocol" if report.passed else "does not follow the protocol"
+    skip_note = " as far as it was tested" if report.passed and "skipped" in states else ""
     count_text = f"{states.count('passed')} of {pluralize(len(states), 'case')} passed"
     print(f"\n{report.module} ({report.transport}) {verdict}{skip_note}: {count_text}")
     if "skipped" in states:
-        print(f"not tried: {', '.join(case.case for case in report.cases if case.state == 'skipped')}")
+        print(f"not tested: {', '.join(case.case for case in report.cases if case.state == 'skipped')}")
 
 
 def _configure_invoke(parser: ArgumentParser) -> None:
     parser.add_argument("module", metavar="MODULE", help="the name of a module, or a descriptor's file")
-    parser.add_argument("op", metavar="OP", help="what it is to do; health and describe as well")
-    parser.add_argument("args", nargs="?", metavar="JSON", help="what it is given")
-    parser.add_argument("--allow", action="append", default=[], metavar="CAPABILITY", help="grant it this time")
+    parser.add_argument("op", metavar="OP", help="the operation; health and describe work for every module")
+    parser.add_argument("args", nargs="?", metavar="JSON", help="the arguments, as a JSON object")
+    parser.add_argument(
+        "--allow", action="append", default=[], metavar="CAPABILITY", help="grant this capability for this call"
+    )
     parser.add_argument("--timeout", type=parse_duration, default=30.0, metavar="TIME", help="default: 30s")
-    add_flag(parser, "--json", "the answer is JSON with and without it")
+    add_flag(parser, "--json", "print JSON, which is the default")
 
 
 def _run_invoke(options: Namespace) -> int:
@@ -191,24 +193,24 @@ def _run_invoke(options: Namespace) -> int:
 
     descriptor = _load_descriptor(options.module)
     if surplus := [name for name in options.allow if name not in descriptor.capabilities]:
-        wanted_note = f"; it wants {', '.join(descriptor.capabilities) or 'nothing'}"
+        wanted_note = f"; it needs {', '.join(descriptor.capabilities) or 'nothing'}"
         suggestion = suggest_name(surplus[0], descriptor.capabilities) or wanted_note
-        raise UsageError(f"{descriptor.name} does not want {surplus[0]}{suggestion}")
+        raise UsageError(f"{descriptor.name} does not need {surplus[0]}{suggestion}")
     with build_kernel({"--allow": policy_from_grants({descriptor.name: options.allow})}, options.timeout) as host:
         response = host.invoke_module(descriptor, options.op, _parse_arguments(options.args))
         deliveries = host.close()
     print_json(response)
     for delivery in deliveries:
         if delivery.failures:
-            warn(f"{pluralize(delivery.failures, 'event')} could not be kept: {delivery.last_error}")
+            warn(f"{pluralize(delivery.failures, 'event')} could not be recorded: {delivery.last_error}")
     if not response["ok"] and response["error"]["code"] == "forbidden":
-        warn("--allow CAPABILITY grants it this time, [grants] of config.toml for good")
+        warn("--allow CAPABILITY grants it once, [grants] in config.toml permanently")
     return 0 if response["ok"] else 1
 
 
 def _configure_list(parser: ArgumentParser) -> None:
-    add_flag(parser, "--health", "ask each of them how it is")
-    add_flag(parser, "--json", "one JSON object per module")
+    add_flag(parser, "--health", "call the health operation of each")
+    add_flag(parser, "--json", "print one JSON object per module")
 
 
 def _run_list(options: Namespace) -> int:
@@ -222,7 +224,7 @@ def _run_list(options: Namespace) -> int:
         return 0
     if not rows:
         folder = descriptor_folder()
-        print(f"no module is described in {folder}; put a descriptor there: {folder / 'greeter.json'}")
+        print(f"there is no descriptor in {folder}; add one, such as {folder / 'greeter.json'}")
         return 0
     columns = ("module", "kind", "version", "transport", "wants", "state")
     print_table(columns, ([_module_cell(row.get(column)) for column in columns] for row in rows))
@@ -259,12 +261,14 @@ def _module_row(path: Path, descriptor: object, *, ask_health: bool) -> Object:
 
 
 def _configure_serve(parser: ArgumentParser) -> None:
-    parser.add_argument("module", nargs="?", metavar="MODULE", help="offer this module over HTTP instead of hookonce")
-    add_flag(parser, "--mcp", "speak the Model Context Protocol on stdin and stdout")
-    parser.add_argument("--http", type=int, metavar="PORT", help="serve over HTTP instead; 0 takes any free port")
-    parser.add_argument("--host", help="where to listen; beyond this machine only with a token; default: 127.0.0.1")
-    parser.add_argument("--token-env", metavar="NAME", help="the environment variable with the token that callers need")
-    add_flag(parser, "--descriptor", "print the Module Descriptor v1 and leave")
+    parser.add_argument("module", nargs="?", metavar="MODULE", help="serve this module over HTTP, instead of hookonce")
+    add_flag(parser, "--mcp", "serve the Model Context Protocol on stdin and stdout")
+    parser.add_argument("--http", type=int, metavar="PORT", help="serve over HTTP on this port; 0 takes any free port")
+    parser.add_argument(
+        "--host", help="the address to listen on; other than this machine only with a token; default: 127.0.0.1"
+    )
+    parser.add_argument("--token-env", metavar="NAME", help="the environment variable that holds the token for callers")
+    add_flag(parser, "--descriptor", "print the Module Descriptor v1 and exit")
 
 
 def _run_serve(options: Namespace) -> int:
@@ -273,12 +277,12 @@ def _run_serve(options: Namespace) -> int:
 
     if options.http is not None and not (options.token_env or options.descriptor or options.mcp):
         subject = "the record" if options.module is None else options.module
-        raise UsageError(f"every user of this machine could ask for {subject} then: name a token with --token-env")
+        raise UsageError(f"every user of this machine could get {subject}; set a token with --token-env")
     if options.module is not None:
         return _serve_other_module(options)
     if options.mcp:
         if options.http is not None or options.token_env or options.descriptor or options.host:
-            raise UsageError("--mcp is on stdin and stdout, and has no descriptor")
+            raise UsageError("--mcp uses stdin and stdout, and has no descriptor")
         from hookonce.modules.server.mcp import serve_mcp
 
         serve_mcp(build_query_module())
@@ -301,7 +305,7 @@ def _serve_other_module(options: Namespace) -> int:
 
     if options.http is None or options.mcp or options.descriptor:
         example = "hookonce module serve MODULE --http PORT --token-env NAME"
-        raise UsageError(f"a module of others is offered over HTTP: {example}")
+        raise UsageError(f"another module can be served only over HTTP: {example}")
     descriptor, host = _load_descriptor(options.module), options.host or "127.0.0.1"
     with (
         serve_over_http(descriptor, options.http, host=host, token=read_token(options.token_env)) as server,

@@ -79,8 +79,8 @@ def check_review(agent: Agent, roots: ConfigRoots, client: str) -> Iterator[Diag
         document = document_of(agent, path, read_if_readable(path) or b"")
         marks = marks_of(str(path), document, lambda command: is_own_entry(command, client, agent.name))
         if count := sum(stored_marks.get(key) != mark for key, mark in marks.items()):
-            message = f"{agent.title} runs none of {count} entries of ours in {path} before you have reviewed them"
-            message = f"{message}, there, or with hookonce install --trust"
+            message = f"{agent.title} does not run {count} hookonce entries in {path} until you have reviewed them"
+            message = f"{message}, in the agent or with hookonce install --trust"
             yield Diagnosis(agent=agent.name, kind="untrusted", message=message, path=str(path))
 
 
@@ -95,8 +95,8 @@ def _check_http(agent: Agent, roots: ConfigRoots) -> Iterator[Diagnosis]:
 def _check_drift(agent: Agent, roots: ConfigRoots, client: str) -> Iterator[Diagnosis]:
     for scope in install_status(agent, roots, client).scopes:
         if scope.state in {"partly", "outdated"}:
-            missing_text = f"; no door for {', '.join(scope.missing)}" if scope.missing else ""
-            message = f"{agent.title}, {scope.scope} scope: our entries are {scope.state}{missing_text}"
+            missing_text = f"; no entry for {', '.join(scope.missing)}" if scope.missing else ""
+            message = f"{agent.title}, {scope.scope} scope: hookonce is {_DRIFT_TEXTS[scope.state]}{missing_text}"
             changes = plan_install(agent, scope.scope, roots, client) if config_of(agent).repairable else []
             repair = changes[0] if changes else None
             yield Diagnosis(agent=agent.name, kind="drift", message=message, path=scope.path, repair=repair)
@@ -119,14 +119,15 @@ def _hook_faults(agent: Agent, scope: str, hook: Hook, client: str, *, is_wrappe
         for fault in command_faults(command, scope, which):  # it runs as the agent was started
             yield fault.kind, describe_fault(fault)
     if timeout is not None and timeout < _MIN_TIMEOUT_S:
-        yield "timeout", f"has {timeout} s, too short to start a program"
+        yield "timeout", f"has a timeout of {timeout} s, too short to start a program"
     if not is_vouched(agent, hook, client):
         changes = find_changes(agent, hook)
-        since = f", for {' and '.join(changes)} changed since you did" if changes else ""
-        yield "unvouched", f"is not from hookonce, and you have not said that you know it{since}"
+        since = f" since {' and '.join(changes)} changed" if changes else ""
+        yield "unvouched", f"is not from hookonce, and you have not marked it as known{since}"
 
 
 _STATE_TEXTS = {"absent": "not installed", "partly": "partly installed"}
+_DRIFT_TEXTS = {"partly": "partly installed", "outdated": "installed with entries of an older version"}
 
 
 class BlockedScope(Struct, frozen=True, kw_only=True):

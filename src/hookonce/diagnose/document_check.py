@@ -152,7 +152,7 @@ def _id_problems(ids: StreamIdIndex, result: DocumentResult, line: int) -> list[
     if first_line is None:
         return []
     path = ".".join(("$", *formats.load(result.kind).id_path))
-    return [(path, f"line {first_line} has this id already; each event has its own")]
+    return [(path, f"line {first_line} has the same id; ids must be unique")]
 
 
 def _add_problems(listing: list[DocumentProblem], new_problems: list[Problem], line: int) -> None:
@@ -177,7 +177,7 @@ def _check_line(name: str, line: StreamLine, source: str | None, *, strict: bool
 def _check_raw(name: str, raw: bytes, source: str | None, *, strict: bool, is_manifest: bool) -> DocumentResult:
     document = parse_document(raw) if is_manifest else parse_json(raw)
     repeated_paths = duplicate_key_paths(raw) if is_manifest else duplicate_paths(raw)
-    duplicates = [(path, "this key is there twice, and only the last one counts") for path in repeated_paths]
+    duplicates = [(path, "this key occurs twice; only the last one counts") for path in repeated_paths]
     kind = source or document_kind(name, document)
     check = DOCUMENT_CHECKS.get(kind)
     problems, warnings = check(document, strict) if check is not None else _check_payload(kind, document)
@@ -205,8 +205,8 @@ def _check_signature(kind: str, document: Object) -> tuple[list[Problem], list[P
         return [], [], signature.signer_title(status, name)
     path = signature.signature_path(kind)
     if status == "wrong":
-        return [(path, "the signature does not fit the document: one of them was changed")], [], None
-    hint = "is neither one of this machine nor trusted; hookonce keys add trusts it"
+        return [(path, "the signature does not match the document: one of them was changed")], [], None
+    hint = "is neither this machine's nor trusted; hookonce keys add trusts it"
     return [], [(path, f"signed with the key {name}, which {hint}")], None
 
 
@@ -240,8 +240,8 @@ def _check_payload(kind: str, document: Any) -> tuple[list[Problem], list[Proble
         return [("$", identify(document).evidence[0])], []
     if kind == "unknown":
         names = " or ".join(identify(document).candidates)
-        hint = f"a payload of {names}; say which with --from" if names else None
-        return [("$", hint or "this is no document of a known format or agent")], []
+        hint = f"this may be a payload of {names}; choose with --from" if names else None
+        return [("$", hint or "this is not a document of a known format or agent")], []
     try:
         agent = agents.load(kind)
         event = decode(agent, document, payload_event(agent, document))
@@ -278,7 +278,7 @@ def _check_manifest_place(file: Path, document: Any, is_usable: bool) -> tuple[l
 def _check_policy_place(file: Path, _: Any, __: bool) -> tuple[list[Problem], list[Problem]]:  # noqa: FBT001
     """A project's policy is worth a word in any case: it is not the project's to say what others may do."""
     is_project = file.absolute().parent.name == PROJECT_FOLDER
-    return [], [("$", "it can forbid hooks of this project only")] if is_project else []
+    return [], [("$", "it can forbid only hooks of this project")] if is_project else []
 
 
 # What follows from where a file lies: its path, its document, and whether that has no problem.

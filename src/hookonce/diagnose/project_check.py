@@ -34,7 +34,7 @@ def check_folder(folder: Path, *, strict: bool) -> CheckReport:
     if not reports:
         problems.append(DocumentProblem(path="$", message="the folder holds neither hooks nor OpenHook events"))
     trust = {_relative_name(folder, source): _trust_state(folder, source) for source in project_sources}
-    message = "nobody has agreed to it, and none of its hooks runs; hookonce trust shows them"
+    message = "it is not trusted, so none of its hooks runs; hookonce trust shows them"
     warnings += [DocumentProblem(path=name, message=message) for name, state in trust.items() if state != "trusted"]
     return CheckReport(
         file=str(folder),

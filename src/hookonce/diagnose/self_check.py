@@ -38,7 +38,7 @@ def check_installation() -> Iterator[Diagnosis]:
     interpreter_file = client.with_name("interpreter")
     name = interpreter_file.read_text(encoding="utf-8").partition("\n")[0] if interpreter_file.exists() else ""
     if not name or not Path(name).exists():
-        message = f"the interpreter of {client} is gone ({name or 'unknown'}); agents get no opinion from us"
+        message = f"the interpreter of {client} is gone ({name or 'unknown'}); no hook runs"
         yield Diagnosis(kind="interpreter", message=message, path=str(interpreter_file))
 
 
@@ -50,7 +50,7 @@ def _client_problem(client: Path) -> str | None:
     if os.access(client, os.X_OK) or not calling_agents(current_roots(), str(client)):
         return None
     state = "cannot be started" if client.exists() else "does not exist"
-    return f"{client} {state}, so no hook runs; hookonce install puts it back"
+    return f"{client} {state}, so no hook runs; hookonce install restores it"
 
 
 def check_settings() -> Iterator[Diagnosis]:
@@ -60,7 +60,7 @@ def check_settings() -> Iterator[Diagnosis]:
     except HookonceError as problem:
         yield Diagnosis(kind="settings", message=str(problem))
     if not settings.load().record:
-        message = "nothing of calls is kept: the setting record is false"
+        message = "no event is recorded: the setting record is false"
         yield Diagnosis(kind="record", message=message, path=str(paths.config_dir() / "config.toml"))
     for file in settings.settings_files():
         with suppress(HookonceError):  # a file that cannot be read is reported elsewhere
@@ -75,12 +75,12 @@ def check_settings() -> Iterator[Diagnosis]:
 
 def _setting_problem(key: str, value: object) -> str | None:
     if key not in settings.setting_types():
-        hint = suggest_name(key, settings.setting_types().keys()) or "; if a newer hookonce has it, upgrade this one"
-        return f"there is no setting {key}, it does nothing{hint}"
+        hint = suggest_name(key, settings.setting_types().keys()) or "; if a newer hookonce knows it, upgrade hookonce"
+        return f"there is no setting {key}; it is ignored{hint}"
     if settings.fits(key, value):
         return None
     strict_value = settings.STRICT_VALUES.get(key)
-    effect = "it does nothing" if strict_value is None else f"it is read as {dumps(strict_value)}"
+    effect = "it is ignored" if strict_value is None else f"it is read as {dumps(strict_value)}"
     value_text = repr(value) if len(repr(value)) <= _MAX_VALUE_CHARS else f"{repr(value)[:_MAX_VALUE_CHARS]}…"
     return f"{key} is {value_text}, and has to be {settings.describe_values(key)}; {effect}"
 
@@ -94,7 +94,7 @@ def calling_agents(roots: ConfigRoots, client: str) -> list[Agent]:
 def check_callers(roots: ConfigRoots, callers: list[Agent]) -> Iterator[Diagnosis]:
     """Hooks that are there, and no agent that would call them."""
     if not callers and find_sources(roots.project):
-        message = "no agent calls hookonce yet, so no hook of a manifest runs; hookonce install changes that"
+        message = "hookonce is not installed for any agent, so no hook of a manifest runs. Next: hookonce install"
         yield Diagnosis(kind="uncalled", message=message)
 
 

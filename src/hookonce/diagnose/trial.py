@@ -91,9 +91,9 @@ def unknown_hook_message(name: str) -> str:
     """Why no hook of that name can be tried, where it is no program either."""
     reasons = {candidate.obstacle: candidate.reason for candidate in find_candidates(find_project(Path.cwd()))}
     if "trust" in reasons:
-        return f"no hook is called {name} that may run here; this project's hooks are not trusted yet: hookonce trust"
+        return f"no trusted hook has the name {name}; this project's hooks are not trusted yet: hookonce trust"
     ending = f"; {reasons['manifest']}" if "manifest" in reasons else ""
-    return f"no hook is called {name}, and no program either{ending}"
+    return f"there is no hook and no program with the name {name}{ending}"
 
 
 def is_awaiting_trust(name: str) -> bool:
@@ -180,4 +180,4 @@ def _skip_reason(hook: Hook, event: Event) -> str | None:
     if hook.event != event.type:
         return f"it is for {hook.event}, and this is {event.type}"
     tool = f"{event.tool.name} ({event.tool.native})" if event.tool is not None else event.type
-    return f"its matcher {dump(hook.matcher).decode()} does not fit {tool}"
+    return f"its matcher {dump(hook.matcher).decode()} does not match {tool}"

@@ -48,9 +48,10 @@ def _apply_rights(hook: Hook, hook_name: str, answer: Decision, rights: Rights) 
     if rights.strict and not hook.blocking:
         decision = replace(decision, outcome=None, reason=None, updated_input=None, proceed=None, by=None)
         has_loss = decision != replace(answer, by=None)
-        return Verdict(decision, None, (answer_gap("blocking", f"{hook_name} may only look on"),) if has_loss else ())
+        gap = answer_gap("blocking", f"{hook_name} is not blocking: its decision is ignored")
+        return Verdict(decision, None, (gap,) if has_loss else ())
     if decision.outcome == "allow" and not rights.may_allow:
-        gap = answer_gap("may_allow", f"{hook_name} has no right to allow")
+        gap = answer_gap("may_allow", f"{hook_name} has no may_allow: its allow is ignored")
         return Verdict(replace(decision, outcome=None, reason=None, by=None), None, (gap,))
     return Verdict(decision)
 
@@ -69,7 +70,7 @@ def _judge_timeout(hook: Hook, hook_name: str) -> Verdict:
 
 def _judge_block(hook: Hook, hook_name: str, result: OperationResult, answer: Decision) -> Verdict:
     if not hook.blocking:
-        return Verdict(NONE, "exit code 2 of a hook that may not block")
+        return Verdict(NONE, "exit code 2, but the hook is not blocking")
     reason = result.stderr.decode(errors="replace").strip() or answer.reason or f"refused by the hook {hook_name}"
     return Verdict(
         replace(answer, outcome="deny", reason=reason, updated_input=None, updated_output=None, by=hook_name)
@@ -77,9 +78,9 @@ def _judge_block(hook: Hook, hook_name: str, result: OperationResult, answer: De
 
 
 def _judge_failure(hook: Hook, hook_name: str, result: OperationResult) -> Verdict:
-    failure = result.failure or (f"exit code {result.code}" if result.code else "the answer is no answer")
+    failure = result.failure or (f"exit code {result.code}" if result.code else "its output is not a valid answer")
     if hook.must_answer:
-        reason = f"the hook {hook_label(hook)} failed ({failure}), and is there to be asked"
+        reason = f"the hook {hook_label(hook)} failed ({failure}), and on_failure is closed"
         return Verdict(_deny(hook_name, reason), failure)
     return Verdict(NONE, failure)
 

@@ -25,26 +25,26 @@ class FieldSpec(NamedTuple):
     keys: tuple[str, ...] = ()
 
 
-_ON_FAILURE = "What a failed hook means: open is no opinion, closed refuses; closed needs blocking."
-_ENVIRONMENT = "Whose PATH and other variables that choose code the hook has; caller is not for closed hooks."
-_PRIVACY = "How much a hook in an open format is told; minimal by default, and full counts in no project."
-_ORDER = "any: the hook runs beside its neighbours that say so too, and can neither allow nor change input."
-_ON_DENY = "stop: once the hook refuses, the hooks after it are not asked, and those beside it are ended."
-_FILE = "A file of Python with functions, or a module's descriptor; from where the manifest lies."
+_ON_FAILURE = "What happens when the hook fails: open makes no decision, closed refuses; closed needs blocking."
+_ENVIRONMENT = "Where PATH and other variables that select code come from; caller is not available to closed hooks."
+_PRIVACY = "How much of an event a hook in an open format gets; minimal by default; full is not available to projects."
+_ORDER = "any: the hook runs at the same time as other hooks with any, and can neither allow nor change input."
+_ON_DENY = "stop: when the hook refuses, later hooks do not run, and hooks that run at the same time are ended."
+_FILE = "A Python file with functions, or a module's descriptor; relative to the manifest's folder."
 HOOK_FIELDS = {
-    "name": FieldSpec("string", "What the hook is called in messages; without it, by its place."),
+    "name": FieldSpec("string", "The hook's name in messages; by default, its position."),
     "blocking": FieldSpec("boolean", "Whether the hook may refuse what it sees."),
     "degradation": FieldSpec("object", "What to do where an agent lacks a capability.", "string", STRATEGIES),
-    "capabilities": FieldSpec("array", "What the hook uses, for readers; nothing follows from it.", "string"),
-    "provider_data": FieldSpec("object", "What only one agent understands, by the agent's name.", "object"),
+    "capabilities": FieldSpec("array", "What the hook uses, as information for readers; it has no effect.", "string"),
+    "provider_data": FieldSpec("object", "Settings for single agents, by the agent's name.", "object"),
     "on_failure": FieldSpec("string", _ON_FAILURE, choices=("open", "closed")),
     "may_allow": FieldSpec("boolean", "Whether the hook's allow counts, or only its refusals."),
     "order": FieldSpec("string", _ORDER, choices=("manifest", "any")),
     "on_deny": FieldSpec("string", _ON_DENY, choices=("continue", "stop")),
     "environment": FieldSpec("string", _ENVIRONMENT, choices=("installation", "caller")),
-    "dialect": FieldSpec("string", "The agent whose input and answers the hook speaks; canonical by default."),
+    "dialect": FieldSpec("string", "The agent or format whose input and answers the hook uses; canonical by default."),
     "privacy": FieldSpec("string", _PRIVACY, choices=("minimal", "standard", "full")),
-    "files": FieldSpec("array", "Further files that the hook needs, which trust covers too.", "string"),
+    "files": FieldSpec("array", "More files that the hook needs; trust covers them too.", "string"),
 }
 
 HANDLER_FIELDS = {
@@ -52,18 +52,20 @@ HANDLER_FIELDS = {
     "platform": FieldSpec("object", "Other commands for some operating systems.", "string", keys=PLATFORMS),
     "cwd": FieldSpec("string", "The working directory, from the project's root."),
     "env": FieldSpec("object", "Environment variables for the command.", "string"),
-    "timeout": FieldSpec("number", "Seconds until the hook has failed; 0 is the default."),
-    "timeout_action": FieldSpec("string", "What a blocking hook means that came too late.", choices=("warn", "block")),
-    "async": FieldSpec("boolean", "Whether nobody waits for the hook."),
+    "timeout": FieldSpec("number", "Seconds after which the hook counts as failed; 0 means the default."),
+    "timeout_action": FieldSpec("string", "What happens when a blocking hook times out.", choices=("warn", "block")),
+    "async": FieldSpec("boolean", "Whether the hook runs in the background, without the agent waiting for it."),
     "status_message": FieldSpec("string", "What is shown while the hook runs."),
     "url": FieldSpec("string", "Where the event is sent; https, or http on this machine."),
     "method": FieldSpec("string", "The method of the request; POST by default."),
-    "headers": FieldSpec("object", "Further headers; $NAME and ${NAME} stand for allowed variables.", "string"),
+    "headers": FieldSpec(
+        "object", "More headers; $NAME and ${NAME} stand for allowed environment variables.", "string"
+    ),
     "allowed_env": FieldSpec("array", "The environment variables that headers may name.", "string"),
-    "prompt": FieldSpec("string", "What a language model is asked."),
-    "model": FieldSpec("string", "Which language model is asked."),
+    "prompt": FieldSpec("string", "The prompt for a language model."),
+    "model": FieldSpec("string", "The name of the language model."),
     "file": FieldSpec("string", _FILE),
-    "name": FieldSpec("string", "Which function of the file; without it, all that are marked for the event."),
+    "name": FieldSpec("string", "The name of the function; by default, all functions of the file for this event."),
 }
 
 

@@ -156,7 +156,7 @@ class Emitter:
         if type not in EVENTS and not type.startswith("vendor."):
             from hookonce.dispatch.hook_faults.manifest_words import suggest_event  # all agents' names, for this alone
 
-            raise UsageError(f"no event is called {type!r}{suggest_event(type)}; what only you have is vendor.…")
+            raise UsageError(f"no event is called {type!r}{suggest_event(type)}; name an event of your own vendor.…")
         transcript = {} if self.transcript is None else {"transcript_path": self.transcript}
         now = times.now()
         event = Event(

@@ -64,7 +64,7 @@ def test_columns_that_have_no_room_are_named(home):
     (first,) = [line for line in lines if FIRST[:13] in line]
     assert ["codex", "10:00:20"] == first.split()[:3:2]
     assert ["1", "0", "/w"] == first.split()[-3:]
-    assert any(line.startswith("no room for: first (UTC)") for line in lines)
+    assert any(line.startswith("columns not shown: first (UTC)") for line in lines)
     assert all(len(line) <= 80 for line in lines[:-1])
-    assert not any(line.startswith("no room for") for line in wide)
+    assert not any(line.startswith("columns not shown") for line in wide)
     assert any(FIRST in line and "1,100,000" in line for line in wide)

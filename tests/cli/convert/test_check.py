@@ -211,11 +211,11 @@ def test_depth_is_judged_or_told(words):
 @pytest.mark.parametrize(
     ("folder", "hook", "told"),
     [
-        (".hookonce", {"dialect": "openhook", "privacy": "full"}, "full counts in no project"),
+        (".hookonce", {"dialect": "openhook", "privacy": "full"}, "full works only in your own manifest"),
         ("", {"dialect": "openhook", "privacy": "full"}, None),
         (".hookonce", {"dialect": "agent-hooks", "privacy": "standard"}, None),
-        ("", {"privacy": "standard"}, "is told everything"),
-        ("", {"dialect": "claude-code", "privacy": "minimal"}, "is told everything"),
+        ("", {"privacy": "standard"}, "gets the whole event"),
+        ("", {"dialect": "claude-code", "privacy": "minimal"}, "gets the whole event"),
         ("", {"order": "any", "may_allow": True}, "can only refuse"),
         ("", {"order": "any"}, None),
     ],

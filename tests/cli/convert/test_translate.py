@@ -233,7 +233,7 @@ def test_what_a_format_cannot_say_is_counted():
 
     lenient, strict = (run("translate", "--stable-ids", "--to", "openhook", *words, given=given) for words in ((), ("--strict",)))
 
-    assert ["2 events left out, OpenHook has no place for: cwd_changed 1, setup 1"] == lenient.complaints()
+    assert ["2 events left out, because OpenHook has no such event: cwd_changed 1, setup 1"] == lenient.complaints()
     assert (0, 3) == (lenient.code, strict.code)
     assert (1, lenient.out) == (len(strict.documents()), strict.out)
     assert 0 == run("translate", "--to", "openhook", "--strict", given=lines(PAYLOAD)).code

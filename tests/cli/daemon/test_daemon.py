@@ -33,10 +33,10 @@ def test_it_is_started_once_and_told_about(home):
     again = run("daemon", "start", HOME=home)
     known = run("daemon", "status", "--json", HOME=home).documents()[0]
 
-    assert (0, "daemon: none runs, and no agent calls hookonce, which would start it. Next: hookonce install\n") == (none.code, none.out)
+    assert (0, "daemon: not running, and hookonce is not installed for any agent. Next: hookonce install\n") == (none.code, none.out)
     assert first["running"]
     assert first["pid"] == known["pid"]
-    assert re.fullmatch(rf"daemon: process {first['pid']}, 0 calls answered, 0 under way(, \d+ MB)?\n", again.out)
+    assert re.fullmatch(rf"daemon: process {first['pid']}, 0 calls answered, 0 in progress(, \d+ MB)?\n", again.out)
     assert run("status", "--json", HOME=home).documents()[0]["daemon"]["pid"] == first["pid"]
     assert f"daemon: process {first['pid']}" in run("status", HOME=home).out
 
@@ -49,8 +49,8 @@ def test_who_would_start_it_is_told_where_somebody_would(home, tmp_path):
     (tmp_path / ".claude").mkdir()
     (tmp_path / ".claude/settings.json").write_text(json.dumps({"hooks": {"PreToolUse": [entry]}}))
 
-    assert "daemon: none runs; the next call of an agent starts it\n" == daemon.format_status(None) + "\n" == run("daemon", "status", HOME=home).out
-    assert "daemon: none runs; the next call of an agent starts it\n" in run("status", HOME=home).out
+    assert "daemon: not running; the next call of an agent starts it\n" == daemon.format_status(None) + "\n" == run("daemon", "status", HOME=home).out
+    assert "daemon: not running; the next call of an agent starts it\n" in run("status", HOME=home).out
 
 
 def test_only_a_person_stops_it(home):
@@ -69,7 +69,7 @@ def test_it_leaves_when_it_is_told_to(home):
     assert known["pid"] == control.stop_daemon()["pid"]
     assert control.query_status() is None
     assert control.stop_daemon() is None
-    assert "there was none" in run("daemon", "stop", HOME=home).out
+    assert "the daemon was not running" in run("daemon", "stop", HOME=home).out
 
 
 def test_it_leaves_when_nobody_can_call_it_any_more(home, tmp_path):
@@ -105,10 +105,10 @@ def test_with_an_open_door_it_says_who_goes_on_without_hooks(tmp_path, monkeypat
         monkeypatch.setattr(control, "query_status", lambda known=known: known)
         assert 0 == main(["daemon", "stop"])
 
-    assert ["post their events go on without hooks" in text for text in asked] == [False, True]
-    assert daemon.format_status(opened).endswith("0 under way, HTTP door open at port 23456")
+    assert ["send events over HTTP run without hooks" in text for text in asked] == [False, True]
+    assert daemon.format_status(opened).endswith("0 in progress, HTTP port open: 23456")
     shut = plain | {"http": {"open": False, "port": None, "problem": "taken"}}
-    assert daemon.format_status(shut).endswith(", HTTP door shut: taken")
+    assert daemon.format_status(shut).endswith(", HTTP port closed: taken")
 
 
 def test_without_a_daemon_posts_go_unanswered(home):
@@ -116,7 +116,7 @@ def test_without_a_daemon_posts_go_unanswered(home):
     That is said only where some agent may post.
     """
     daemon_endpoints.save_http_address(daemon_endpoints.HttpAddress(23456, "x"))
-    assert daemon.format_status(None).endswith("go on without hooks until it runs: hookonce daemon start")
+    assert daemon.format_status(None).endswith("run without hooks until it runs: hookonce daemon start")
     daemon_endpoints.remove_http_address()
     assert daemon.format_status(None).endswith("Next: hookonce install")
 

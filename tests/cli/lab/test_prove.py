@@ -78,7 +78,7 @@ def test_a_part_of_a_certificate_is_not_kept(machine, prove):
     code, out, err = prove("codex", "--only", "denied", "--out", machine / "kept")
 
     assert (64, "") == (code, out)
-    assert "--out keeps whole certificates" in err
+    assert "--out writes whole certificates" in err
     assert not (machine / "kept").exists()
 
 
@@ -138,7 +138,7 @@ def test_a_named_agent_that_is_missing_is_told_with_the_next_step(prove, words, 
     code, out, err = prove(*words)
 
     assert 1 == code
-    assert "is neither on this machine nor fetched" in err
+    assert "is neither on this machine nor downloaded" in err
     assert step in err
     assert "" == out.strip()
 
@@ -161,7 +161,7 @@ def test_pinned_names_what_was_not_fetched(machine, prove):
 
     (told,) = [json.loads(line) for line in out.splitlines()]
     assert (0, "codex", "cache", drivers.load_driver("codex").version) == (code, told["agent"], told["origin"], told["version"])
-    left = [name for name in drivers.DRIVER_MODULES if f"{name} was not fetched, and is left out" in err]
+    left = [name for name in drivers.DRIVER_MODULES if f"{name} is not downloaded, and is left out" in err]
     assert [name for name in drivers.DRIVER_MODULES if name != "codex"] == left
     assert all(f"hookonce lab fetch {name}" in err for name in left)
 

@@ -53,7 +53,7 @@ def test_check_takes_the_words_of_other_conformance_commands(home):
     words = ("--descriptor", file, "--transport", "stdio", "--case", "minimal", "--timeout", "30s")
     ran = module(home, "check", *words, "--op", "hello")
     assert (0, "") == (ran.code, ran.err)
-    assert "broken (stdio) keeps to the protocol: 6 of 6 cases" in ran.out
+    assert "broken (stdio) follows the protocol: 6 of 6 cases" in ran.out
 
 
 @pytest.mark.covers("AMP-32")
@@ -193,7 +193,7 @@ def test_health_and_describe_of_a_module_to_the_letter_can_be_invoked(letter):
     assert (True, "letter", {}) == (described["ok"], described["result"]["name"], described["result"]["inputs"])
     assert {"ok": True, "result": "hello"} == module(home, "invoke", letter, "greet").documents()[0]
     checked = module(home, "check", letter, "--op", "greet", "--case", "invoke", "--case", "order")
-    assert (0, True) == (checked.code, "keeps to the protocol" in checked.out), checked.out
+    assert (0, True) == (checked.code, "follows the protocol" in checked.out), checked.out
 
 
 @pytest.mark.covers("AMP-6", "AMP-7")
@@ -223,9 +223,9 @@ def test_an_mcp_server_is_listed_called_behind_the_gate_tried_and_offered(home):
     assert [("module:invoke", "ok", "echo"), ("policy:decision", "granted", "fail"), ("module:invoke", "error", "fail")] == told[3:]
     for words in (("--case", "crash", "--case", "garbage"), ("--transport", "http", "--case", "invoke")):
         checked = module(home, "check", "fake", "--op", "echo", *words)
-        assert (0, True) == (checked.code, "keeps to the protocol" in checked.out), checked.out
+        assert (0, True) == (checked.code, "follows the protocol" in checked.out), checked.out
     wrong = module(home, "check", "fake", "--transport", "stdio")
-    assert (64, True) == (wrong.code, "fake speaks MCP, as its descriptor says" in wrong.err)
+    assert (64, True) == (wrong.code, "fake speaks MCP, according to its descriptor" in wrong.err)
 
 
 @pytest.mark.covers("AMP-28", "AMP-33")
@@ -233,8 +233,8 @@ def test_what_is_not_granted_is_forbidden_until_somebody_grants_it(home):
     ran = module(home, "invoke", "wanting", "hello")
     assert (1, "forbidden") == (ran.code, ran.documents()[0]["error"]["code"])
     mistyped = module(home, "invoke", "wanting", "hello", "--allow", "fs.raed")
-    assert (64, True) == (mistyped.code, "does not want fs.raed; did you mean fs.read?" in mistyped.err)
-    assert "--allow CAPABILITY grants it this time" in ran.err
+    assert (64, True) == (mistyped.code, "does not need fs.raed; did you mean fs.read?" in mistyped.err)
+    assert "--allow CAPABILITY grants it once" in ran.err
     assert 0 == module(home, "invoke", "wanting", "--allow", "fs.read", "hello").code
     (home / ".config/hookonce/config.toml").write_text('[grants]\nwanting = ["fs.read"]\n')
     assert 0 == module(home, "invoke", "wanting", "hello").code
@@ -321,7 +321,7 @@ WRONG = {
     "tool": ({"tool": "Bash"}, "no tool is called 'Bash'; did you mean shell?"),
     "tools": ({"tool": "shel"}, "no tool is called 'shel'; did you mean shell?"),
     "format": ({"format": "openhok"}, "openhok"),
-    "time": ({"since": "yesterday"}, "'yesterday' is no time"),
+    "time": ({"since": "yesterday"}, "'yesterday' is not a time"),
 }
 
 

@@ -90,7 +90,7 @@ def test_what_still_lies_in_the_spool_is_part_of_the_record(capsys):
 
 def test_a_checkpoint_by_hand(ten, capsys):
     name = keys.load_signing_key()[0]
-    assert (0, f"records up to 10 are signed with the key {name}\n", "") == hookonce(capsys, "audit", "checkpoint")
+    assert (0, f"all records up to 10 are signed with the key {name}\n", "") == hookonce(capsys, "audit", "checkpoint")
     assert (0, "nothing to do: all 10 records are signed already\n", "") == hookonce(capsys, "audit", "checkpoint")
     assert {"signed": 10, "new": False} == json.loads(hookonce(capsys, "audit", "checkpoint", "--json")[1])
     assert ["signed"] == [one.state for one in verified().ranges]
@@ -150,10 +150,10 @@ def test_lines_of_one_event_are_told_from_events_that_were_there(home, tmp_path,
     documents = [document for _ in "ab" for document in translate(payload, "claude-code", "openhook")]
     file = put(tmp_path / "written.jsonl", "".join(json.dumps(document) + "\n" for document in documents))
 
-    for notes in ("", "; 2 events there before"):
+    for notes in ("", "; 2 events recorded before"):
         assert 0 == events("import", file)
         kept = "0 events" if notes else "2 events"
-        assert f"{kept} kept, of 4 lines; 2 lines folded into the events that they belong to{notes}\n" == capsys.readouterr().out
+        assert f"{kept} imported, of 4 lines; 2 lines merged into the events that they belong to{notes}\n" == capsys.readouterr().out
 
 
 def test_an_id_that_repeats_in_a_file_was_not_there_before(home, tmp_path, capsys, monkeypatch):
@@ -166,22 +166,22 @@ def test_an_id_that_repeats_in_a_file_was_not_there_before(home, tmp_path, capsy
         (tmp_path / str(size)).mkdir()
         monkeypatch.setenv("HOME", str(tmp_path / str(size)))
         assert 0 == events("import", old)
-        assert "1 event kept, of 1 line\n" == capsys.readouterr().out
+        assert "1 event imported, of 1 line\n" == capsys.readouterr().out
         assert 0 == events("import", file)
-        notes = "2 events there before; 2 events left out, whose id repeats in the file"
-        assert f"2 events kept, of 6 lines; {notes}\n" == capsys.readouterr().out
+        notes = "2 events recorded before; 2 events left out, because their id repeats in the file"
+        assert f"2 events imported, of 6 lines; {notes}\n" == capsys.readouterr().out
 
 
 def test_what_was_exported_is_imported_once(ten, tmp_path, home, monkeypatch, capsysbinary):
     text = exported(capsysbinary)
     file = put(tmp_path / "all.jsonl", text)
     assert 0 == events("import", file)
-    assert b"0 events kept, of 10 lines; 10 events there before\n" == capsysbinary.readouterr().out
+    assert b"0 events imported, of 10 lines; 10 events recorded before\n" == capsysbinary.readouterr().out
     (tmp_path / "other").mkdir()
     monkeypatch.setenv("HOME", str(tmp_path / "other"))
     for kept in (10, 0):
         assert 0 == events("import", *[file, file] if kept else [file])
-        assert f"{kept} events kept".encode() in capsysbinary.readouterr().out
+        assert f"{kept} events imported".encode() in capsysbinary.readouterr().out
     again = [json.loads(line) for line in exported(capsysbinary).splitlines()]
     for line, one in zip(text.splitlines(), again, strict=True):
         first = json.loads(line)
@@ -195,10 +195,10 @@ def test_lines_of_any_agent_and_format_are_imported_and_bad_ones_told(tmp_path, 
     file = put(tmp_path / "mixed.jsonl", "\n".join([json.dumps(PAYLOAD), json.dumps(event), "{", "5", '{"what": 1}']))
     assert 1 == events("import", file)
     out, err = capsys.readouterr()
-    assert "2 events kept, of 5 lines\n" == out
+    assert "2 events imported, of 5 lines\n" == out
     assert [f"hookonce: {file}:{number}" for number in (3, 4, 5)] == [line.rpartition(":")[0][: len(f"hookonce: {file}:3")] for line in err.splitlines()[:3]]
     assert 1 == events("import", file)
-    assert "0 events kept" in capsys.readouterr().out
+    assert "0 events imported" in capsys.readouterr().out
 
 
 def test_what_is_imported_is_kept_at_our_own_level(tmp_path, home, capsys):
@@ -215,13 +215,13 @@ def test_a_file_that_is_not_there_is_told_and_the_next_is_read(tmp_path, capsys)
     file = put(tmp_path / "one.jsonl", json.dumps(PAYLOAD))
     assert 1 == events("import", tmp_path / "none", file)
     out, err = capsys.readouterr()
-    assert ("1 event kept, of 1 line\n", True) == (out, "cannot read" in err)
+    assert ("1 event imported, of 1 line\n", True) == (out, "cannot read" in err)
 
 
 def test_many_lines_come_in_several_steps(tmp_path, capsys):
     lines = "\n".join(json.dumps(PAYLOAD | {"session_id": f"s{number}"}) for number in range(1200))
     assert 0 == events("import", put(tmp_path / "many.jsonl", lines))
-    assert "1,200 events kept, of 1,200 lines\n" == capsys.readouterr().out
+    assert "1,200 events imported, of 1,200 lines\n" == capsys.readouterr().out
     assert verified().ok
 
 
@@ -273,7 +273,7 @@ def test_which_records_has_to_be_said_and_they_have_to_be_there(ten, unattended,
 
 def test_a_record_that_is_sound_is_not_put_aside(ten, unattended, capsys):
     code, _, err = hookonce(capsys, "audit", "set-aside")
-    assert (1, True) == (code, "nothing is wrong with the record" in err)
+    assert (1, True) == (code, "the record is not damaged" in err)
     assert 10 == verified().rows
 
 
@@ -287,7 +287,7 @@ def test_a_forged_record_is_not_called_sound_nor_taken_over(ten, unattended, cap
     assert 0 == code, err
     assert "not damaged" not in out + err
     assert "record 4: the body is not what was written" in out
-    assert "9 of 10 records taken over" in out
+    assert "9 of 10 records copied" in out
     code, out, _ = hookonce(capsys, "audit", "verify")
     assert (1, True) == (code, "record 4 of the record that was put aside" in out)
 

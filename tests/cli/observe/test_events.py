@@ -106,7 +106,7 @@ def test_a_terminal_gets_lines_that_fit_it(home):
     assert 50 == sum(line.endswith("…") for line in lines)
     assert ["2026-11-16"] == [line for line in lines if line.startswith("2026-")]
     assert all(cell_len(line) <= 80 for line in lines)
-    assert "the newest 50; --last N shows more" in shown
+    assert "the newest 50 are shown; --last N shows more" in shown
 
 
 def test_events_that_say_nothing_are_counted_in_one_line(home):
@@ -118,7 +118,7 @@ def test_events_that_say_nothing_are_counted_in_one_line(home):
         writer.append([build_entry(one) for one in silent])
     lines, every = on_a_terminal("events", HOME=str(home), columns=100), on_a_terminal("events", "--all", HOME=str(home), columns=100)
 
-    assert "… 3 events without a text: message_display 2, tool_batch (--all shows each)" in lines.splitlines()
+    assert "… 3 events without details: message_display 2, tool_batch (--all shows each)" in lines.splitlines()
     assert (0, 2) == (lines.count("codex        message_display"), every.count("message_display"))
     assert "session_start" in lines
     assert 3 + len(EVERYTHING) + 1 == len(run("events", HOME=str(home)).out.splitlines())
@@ -177,18 +177,18 @@ def test_agent_hooks_keeps_texts_back_unless_they_are_asked_for(home):
         (("--session", "nobody"), 1, "no session begins with 'nobody'"),
         (("--agent", "codx"), 64, "did you mean codex?"),
         (("--type", "agent_stopp"), 64, "did you mean agent_stop?"),
-        (("--since", "yesterday"), 64, "'yesterday' is no time"),
-        (("--since", "999999w"), 64, "before all times"),
-        (("--last", "-1"), 64, "'-1' is no number"),
+        (("--since", "yesterday"), 64, "'yesterday' is not a time"),
+        (("--since", "999999w"), 64, "earlier than any time"),
+        (("--last", "-1"), 64, "'-1' is not a number"),
         (("--format", "nothing"), 64, "no format is called 'nothing'"),
         (("--format", "openhook@x"), 64, "no variant 'x'"),
         (("--json", "--csv"), 64, "not allowed with"),
-        (("--privacy", "full"), 64, "--privacy goes with --format"),
-        (("sql",), 64, "one question is needed"),
-        (("sql", "SELECT 1", "--timeout", "0"), 64, "'0' is no number of seconds"),
-        (("--out", "x"), 64, "--out says nothing to events alone"),
-        (("import", "x", "--csv"), 64, "--csv says nothing to events import"),
-        (("sql", "SELECT 1", "--agent", "codex"), 64, "--agent says nothing to events sql"),
+        (("--privacy", "full"), 64, "--privacy needs --format"),
+        (("sql",), 64, "one SQL query is needed"),
+        (("sql", "SELECT 1", "--timeout", "0"), 64, "'0' is not a number of seconds"),
+        (("--out", "x"), 64, "--out has no effect with events alone"),
+        (("import", "x", "--csv"), 64, "--csv has no effect with events import"),
+        (("sql", "SELECT 1", "--agent", "codex"), 64, "--agent has no effect with events sql"),
         (("sql", "DELETE FROM events"), 1, "only questions are answered"),
         (("sql", "SELECT anything"), 1, "no such column"),
     ],

@@ -26,7 +26,7 @@ def test_a_file_that_cannot_be_imported_is_no_line(home):
     assert (1, "") == (ran.code, ran.out)
     assert [
         "cannot read nofile: No such file or directory",
-        "1 file could not be read; name files with an event in each line, or - for stdin",
+        "1 file could not be read; name files with one event per line, or - for stdin",
     ] == ran.complaints()
 
 
@@ -35,7 +35,7 @@ def test_the_other_files_are_imported_all_the_same(home):
     ran = run("events", "import", "nofile", "out.jsonl", cwd=home, HOME=str(home))
 
     assert (0, 1) == (exported.code, ran.code)
-    assert ran.out.startswith("0 events kept, of ")
+    assert ran.out.startswith("0 events imported, of ")
 
 
 def test_the_name_of_a_format_is_looked_at_first(home):
@@ -98,10 +98,10 @@ def test_where_nothing_can_be_written_doctor_status_events_and_audit_say_so(shut
 
     doctor, status = run("doctor", HOME=str(shut)), run("status", HOME=str(shut))
 
-    assert f"record: {told}: agents are answered, and what they tell is lost" in doctor.out
-    assert f"{told}: agents are answered, and what they tell is lost" in status.out
+    assert f"record: {told}: agents are answered, but their events are lost" in doctor.out
+    assert f"{told}: agents are answered, but their events are lost" in status.out
     assert f"nothing is recorded: {told}\n" == run("events", HOME=str(shut)).out
-    assert [f"{told}: what agents tell now is in no record"] == run("audit", "verify", HOME=str(shut)).complaints()
+    assert [f"{told}: new events are not recorded"] == run("audit", "verify", HOME=str(shut)).complaints()
 
 
 def test_where_nothing_can_be_written_nothing_can_be_installed(shut):

@@ -73,8 +73,8 @@ def test_the_tables_say_the_same(home):
     assert (0, "") == (ran.code, ran.err)
     rows = [line.split()[:2] for line in ran.out.splitlines()]
     assert all(row in rows for row in (["codex", "9"], ["deny", "1"], ["2026-11-15", "9"], ["guard", "2"]))
-    assert "not counted by agent" in run("stats", "--agent", "codex", HOME=str(home)).out
-    assert "there is no such event" in run("stats", "--agent", "cline", HOME=str(home)).out
+    assert "not counted per agent" in run("stats", "--agent", "codex", HOME=str(home)).out
+    assert "no event matches" in run("stats", "--agent", "cline", HOME=str(home)).out
 
 
 def test_summaries_that_are_wrong_are_made_again(home):
@@ -150,8 +150,8 @@ def test_the_table_says_what_is_not_in_it(home):
     out = run("cost", HOME=str(home)).out
 
     assert "unpriced" in out
-    assert "not in the cost: models without a price" in out
-    assert (0, "no agent has told of tokens in that time\n", "") == run("cost", "--agent", "cline", HOME=str(home))
+    assert "not in the cost: models without a known price" in out
+    assert (0, "no agent has reported tokens in that time\n", "") == run("cost", "--agent", "cline", HOME=str(home))
 
 
 # Days and times are those of whoever asks.

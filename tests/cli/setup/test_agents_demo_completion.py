@@ -149,7 +149,7 @@ def test_agents_are_compared_at_one_event(kind):
     --event shows every agent: with its native names where it has the event, else among those that have not.
     """
     ran = run("agents", "--event", kind)
-    table, _, without = ran.out.partition("No such event:")
+    table, _, without = ran.out.partition("Without this event:")
 
     assert (0, "") == (ran.code, ran.err)
     for name in agents.AGENTS:
@@ -195,21 +195,21 @@ def test_every_column_of_a_configuration_is_put_into_words():
     told = dict([*config_rows(made), *ability_rows(made), *failure_rows(made)])
 
     expected = {
-        "also read, user": "~/.x/*.json",
-        "also obeys hooks of": "claude-code",
+        "also reads, user": "~/.x/*.json",
+        "also runs hooks of": "claude-code",
         "programs": "gemini",
         "before hooks run": "Say yes once.",
         "turned off by": "hooks.enabled: false in ~/.x.json",
         "timeout": "in milliseconds, numbers below 500 being seconds; default 60 s; at most 90.5 s",
         "edit is": "file_write or file_edit",
-        "no opinion": "prints {}",
+        "no decision": "prints {}",
         "a hook crashes": "the tool call is refused (closed)",
-        "a hook is late": "the tool call goes on (open)",
+        "a hook times out": "the tool call is made (open)",
         "fail-closed switch": "failClosed: true",
     }
     assert expected == {key: told[key] for key in expected}
-    assert told["a killed hook is open at"].startswith("BeforeTool, ")
-    assert told["a killed hook is open at"].endswith(", unless the entry says failClosed: true")
+    assert told["open after a kill at"].startswith("BeforeTool, ")
+    assert told["open after a kill at"].endswith(", unless the entry says failClosed: true")
 
 
 def test_an_unknown_event_is_an_error():

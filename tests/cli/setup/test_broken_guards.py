@@ -31,28 +31,28 @@ def typed(kind, **fields):
 # Hooks of the user: the hook, the script beside it with its mode if it has one, and what is said.
 HOOKS = {
     "not executable": (command("./mode.sh"), ("mode.sh", "#!/bin/sh\nexit 0\n", 0o644), "is not executable; chmod +x "),
-    "written for Claude Code": (command("./claude.sh", **GUARD), ("claude.sh", CLAUDE_STYLE, 0o755), "claude.sh uses tool_input, as hooks for Claude Code do"),
+    "written for Claude Code": (command("./claude.sh", **GUARD), ("claude.sh", CLAUDE_STYLE, 0o755), "claude.sh uses tool_input, a field of Claude Code"),
     "a command for Claude Code": (command("jq -e '.tool_input.command'", **GUARD), None, "its command uses tool_input"),
-    "answers as for Claude Code": (command("./own.sh", **GUARD), ("own.sh", '#!/bin/sh\necho \'{"hookSpecificOutput": {}}\'\n', 0o755), 'own.sh uses hookSpecificOutput, as hooks for Claude Code do, and hookonce\'s own events have no such field; give the hook "dialect": "claude-code"'),
-    "exit 2 and not blocking": (command("./exits.sh"), ("exits.sh", REFUSES, 0o755), 'exit code 2 (exit 2 in exits.sh), and is not blocking; give the hook "blocking": true'),
+    "answers as for Claude Code": (command("./own.sh", **GUARD), ("own.sh", '#!/bin/sh\necho \'{"hookSpecificOutput": {}}\'\n', 0o755), 'own.sh uses hookSpecificOutput, a field of Claude Code that hookonce\'s own events do not have; give the hook "dialect": "claude-code"'),
+    "exit 2 and not blocking": (command("./exits.sh"), ("exits.sh", REFUSES, 0o755), 'exits with code 2 (exit 2 in exits.sh), but is not blocking; give the hook "blocking": true'),
     "sys.exit(2) and not blocking": (command("./exits.py"), ("exits.py", "#!/usr/bin/env python3\nimport sys\nsys.exit(2)\n", 0o755), "(exit(2) in exits.py)"),
-    "a command that exits with 2": (command("grep -q rm && exit 2"), None, "exit code 2 (exit 2)"),
-    "beside the manifest": (command("bare.sh", **GUARD), ("bare.sh", REFUSES, 0o755), "bare.sh is looked for on the PATH only, and lies beside the manifest; write ./bare.sh"),
+    "a command that exits with 2": (command("grep -q rm && exit 2"), None, "exits with code 2 (exit 2)"),
+    "beside the manifest": (command("bare.sh", **GUARD), ("bare.sh", REFUSES, 0o755), "bare.sh is looked for on the PATH only, but is in the folder of the manifest; write ./bare.sh"),
     "Python beside the manifest": (command("python3 beside.py", **GUARD), ("beside.py", "print()\n", 0o644), "beside.py is looked for where the agent was started"),
     "no script": (command("./lost.sh"), None, "lost.sh does not exist"),
     "no program": (command("no-such-program --x"), None, "there is no program no-such-program on the path"),
     "a folder": (command("./folder"), ("folder/inside", "", 0o644), "folder is a folder"),
-    "no interpreter": (command("./interpreter.sh", **GUARD), ("interpreter.sh", "#!/opt/none/bin/sh\nexit 2\n", 0o755), "names /opt/none/bin/sh, which is not there"),
-    "no interpreter for env": (command("./env.sh", **GUARD), ("env.sh", "#!/usr/bin/env no-such-shell\nexit 2\n", 0o755), "names no-such-shell, which is not there"),
+    "no interpreter": (command("./interpreter.sh", **GUARD), ("interpreter.sh", "#!/opt/none/bin/sh\nexit 2\n", 0o755), "names /opt/none/bin/sh, which does not exist"),
+    "no interpreter for env": (command("./env.sh", **GUARD), ("env.sh", "#!/usr/bin/env no-such-shell\nexit 2\n", 0o755), "names no-such-shell, which does not exist"),
     "no first line": (command("./plain.py"), ("plain.py", "print()\n", 0o755), "plain.py does not begin with #!/usr/bin/env python3"),
-    "line ends of Windows": (command("./windows.sh", **GUARD), ("windows.sh", "#!/bin/sh\r\nexit 2\r\n", 0o755), "windows.sh end as on Windows"),
-    "an empty script": (command("./empty.sh", **GUARD), ("empty.sh", "#!/bin/sh\n# later\n", 0o755), "empty.sh has nothing in it"),
+    "line ends of Windows": (command("./windows.sh", **GUARD), ("windows.sh", "#!/bin/sh\r\nexit 2\r\n", 0o755), "windows.sh has Windows line ends"),
+    "an empty script": (command("./empty.sh", **GUARD), ("empty.sh", "#!/bin/sh\n# later\n", 0o755), "empty.sh is empty"),
     "Python that is none": (command("./wrong.py"), ("wrong.py", "#!/usr/bin/env python3\ndef f(:\n", 0o755), "wrong.py, line 2: "),
-    "an empty matcher": (command("true", matcher=[]), None, "its matcher is empty, and fits no tool"),
+    "an empty matcher": (command("true", matcher=[]), None, "its matcher is empty, so it matches no tool"),
     "a matcher of no tool": (command("true", matcher="Bsh"), None, "no agent has such a tool; did you mean bash?"),
-    "a pattern of no tool": (command("true", matcher={"pattern": "^Bassh$"}), None, "which fits no tool of any agent"),
-    "an event of no agent": (command("true", event="PreToolUse"), None, "no agent calls this event; the hook never runs (did you mean before_tool_execute?)"),
-    "async and blocking": (command("true", handler={"async": True}, **GUARD), None, "nobody waits for an async hook"),
+    "a pattern of no tool": (command("true", matcher={"pattern": "^Bassh$"}), None, "which matches no tool of any agent"),
+    "an event of no agent": (command("true", event="PreToolUse"), None, "no agent has this event, so the hook never runs (did you mean before_tool_execute?)"),
+    "async and blocking": (command("true", handler={"async": True}, **GUARD), None, "the agent does not wait for an async hook"),
     "a dialect of nobody": (command("true", dialect="claude-cod"), None, "there is no dialect claude-cod; correct its name; did you mean claude-code?"),
     "a function in a broken file": (function(file="broken.py"), ("broken.py", "def f(:\n", 0o644), "broken.py, line 1: "),
     "a function that is not there": (function(file="other.py", name="gard"), ("other.py", "def guard(event): ...\n", 0o644), "other.py has no function gard; did you mean guard?"),
@@ -65,10 +65,10 @@ HOOKS = {
 # What is wrong with all hooks, or shows only when they run: what is said of it, and what has to be made for it.
 STATES = {
     "keeps failing": "keeps failing: 3 of its last 3 runs (exit code 7)",
-    "keeps running out of time": "keeps running out of time: 3 of its last 3 runs",
+    "keeps timing out": "keeps timing out: 3 of its last 3 runs",
     "forbidden by a policy": "does not run: ",
-    "changed since it was trusted": "nobody has trusted it as it is now; hookonce trust",
-    "observer 1": "nobody has trusted it as it is now; hookonce trust",
+    "changed since it was trusted": "its present version is not trusted; hookonce trust",
+    "observer 1": "its present version is not trusted; hookonce trust",
 }
 
 
@@ -77,7 +77,7 @@ def history():
     slow = {"handler": {"timeout": 0.1}}
     return [
         command("exit 7", event="after_tool_execute", name="keeps failing"),
-        command("exec sleep 5", event="after_tool_execute", name="keeps running out of time", **slow),
+        command("exec sleep 5", event="after_tool_execute", name="keeps timing out", **slow),
         command("true", event="agent_stop", name="forbidden by a policy"),
     ]
 
@@ -181,7 +181,7 @@ def break_manifest(own):
 def break_first(own):
     (own.parents[1] / ".local/share/hookonce/good").rename(own.parents[1] / "elsewhere")
     break_manifest(own)
-    return "no hook of it runs, for there is no earlier version: "
+    return "none of its hooks runs, because there is no earlier good version: "
 
 
 def add_second(own):
@@ -191,7 +191,7 @@ def add_second(own):
 
 def lose(own):
     (own / "hooks.json").unlink()
-    return "hooks.json is not there any more, and its 1 hook cannot run"
+    return "hooks.json does not exist any more, so its 1 hook cannot run"
 
 
 def lock(own):

@@ -11,7 +11,7 @@ from tests.docs.test_settings import ROWS
 from tests.manifest.projects import command, manifest, put
 
 SCRIPT = "#!/bin/sh\ntrue\n"
-PUT = "correct the command, or put there what it names"
+PUT = "correct the command, or create the file"
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_a_hook_that_is_not_trusted_is_no_program(ours, name):
 
     tried = ours("try", name)
 
-    told = f"no hook is called {name} that may run here; this project's hooks are not trusted yet: hookonce trust"
+    told = f"no trusted hook has the name {name}; this project's hooks are not trusted yet: hookonce trust"
     assert (1, "", [told]) == (tried.code, tried.out, tried.complaints())
 
 
@@ -75,7 +75,7 @@ def test_a_name_that_nothing_has_is_told(ours, home):
     file = put(home / ".config/hookonce/hooks.json", "{")
     broken = ours("try", "never-heard-of")
 
-    told = "no hook is called never-heard-of, and no program either"
+    told = "there is no hook and no program with the name never-heard-of"
     assert (1, [told]) == (plain.code, plain.complaints())
     assert (1, True) == (broken.code, broken.complaints()[0].startswith(f"{told}; {file}: "))
 
@@ -120,7 +120,7 @@ def test_doctor_tells_of_a_pause(home):
     seen = run("doctor", HOME=str(home), cwd=home)
 
     assert 1 == seen.code
-    assert "paused: no hook is asked until " in seen.out
+    assert "paused: no hook runs until " in seen.out
 
 
 def test_doctor_says_when_nobody_calls_the_hooks(ours, home):
@@ -133,9 +133,9 @@ def test_doctor_says_when_nobody_calls_the_hooks(ours, home):
     ours("install", "claude-code")
     after = ours("doctor", "claude-code")
 
-    assert (0, "nothing is installed: no agent calls hookonce, so that no hook would run. Next: hookonce install\n") == (nothing.code, nothing.out)
+    assert (0, "hookonce is not installed for any agent, so no hook runs. Next: hookonce install\n") == (nothing.code, nothing.out)
     assert 1 == before.code
-    assert "no agent calls hookonce yet" in before.out
+    assert "hookonce is not installed for any agent" in before.out
     assert "no agent calls" not in after.out
 
 
@@ -157,7 +157,7 @@ def test_an_event_that_no_agent_calls_is_told(ours, home, event, meant):
 
     (verdict,) = ours("check", file, "--json").documents()
 
-    told = f"no agent calls this event; the hook never runs{meant}"
+    told = f"no agent has this event, so the hook never runs{meant}"
     assert [told] == [one["message"] for one in verdict["warnings"] if one["path"] == "$.hooks[0].event"]
     assert [True] == [message.endswith(told) for kind, message in found(ours) if kind == "event"]
 
@@ -175,13 +175,13 @@ def test_without_a_record_nothing_is_derived_and_that_is_told(ours, home):
     By doctor for each hook that waits for such an event, and by status.
     """
     own(home, command("true", event="policy_blocked"))
-    told = "its event is derived from the record, and record = false keeps none"
+    told = "its event is derived from the record, and the setting record is false"
     before = [message for kind, message in found(ours) if kind == "event"]
     put(home / ".config/hookonce/config.toml", "record = false\n")
 
     assert [] == before
     assert [True] == [message.endswith(told) for kind, message in found(ours) if kind == "event"]
-    assert "record = false: nothing is added to it, and no event is derived" in ours("status", "claude-code").out
+    assert "the setting record is false: no event is recorded" in ours("status", "claude-code").out
 
 
 def test_a_setting_that_there_is_none_of_is_named(ours, home):
@@ -190,7 +190,7 @@ def test_a_setting_that_there_is_none_of_is_named(ours, home):
     """
     file = put(home / ".config/hookonce/config.toml", 'untrustd = "deny"\nhttp = false\n')
 
-    told = f"{file}: there is no setting untrustd, it does nothing; did you mean untrusted?"
+    told = f"{file}: there is no setting untrustd; it is ignored; did you mean untrusted?"
 
     assert [("settings", told)] == found(ours)
     assert f"settings: {told}\n" in ours("status", "claude-code").out
@@ -202,11 +202,11 @@ def test_a_setting_that_there_is_none_of_is_named(ours, home):
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ('network = "none"', "there is no setting network, it does nothing; if a newer hookonce has it, upgrade this one"),
+        ('network = "none"', "there is no setting network; it is ignored; if a newer hookonce knows it, upgrade hookonce"),
         ('record = "no"', """record is 'no', and has to be true or false; it is read as true"""),
         ('privacy = "standrd"', """privacy is 'standrd', and has to be "minimal" or "standard" or "full"; it is read as "minimal\""""),
-        ('keep_days = "ninety"', """keep_days is 'ninety', and has to be a whole number above 0; it does nothing"""),
-        ("keep_megabytes = true", """keep_megabytes is True, and has to be a whole number above 0; it does nothing"""),
+        ('keep_days = "ninety"', """keep_days is 'ninety', and has to be a whole number above 0; it is ignored"""),
+        ("keep_megabytes = true", """keep_megabytes is True, and has to be a whole number above 0; it is ignored"""),
         ('durability = "ful"', """durability is 'ful', and has to be "normal" or "full"; it is read as "full\""""),
         ('untrusted = "denny"', """untrusted is 'denny', and has to be "skip" or "deny"; it is read as "deny\""""),
         ("untrusted = [1]", """untrusted is [1], and has to be "skip" or "deny"; it is read as "deny\""""),
@@ -253,10 +253,10 @@ def test_a_time_that_no_agent_grants_is_told_with_the_limit(ours, home):
     ours("install", "claude-code", "codex")
     one_by_one = [message for kind, message in found(ours) if kind == "timeout"]
 
-    assert ["has 55 s, and no agent waits longer than 54 s there"] == [one[one.index("has") :] for one in general]
+    assert ["has a timeout of 55 s, but no agent waits longer than 54 s at this event"] == [one[one.index("has") :] for one in general]
     assert [
-        "has 55 s, of which it gets 54 s at most with Claude Code, Codex CLI",
-        "has 5 s, of which it gets 4.5 s at most with Claude Code",
+        "has a timeout of 55 s, but gets only 54 s on Claude Code, Codex CLI",
+        "has a timeout of 5 s, but gets only 4.5 s on Claude Code",
     ] == [one[one.index("has") :] for one in one_by_one]
 
 

@@ -67,7 +67,7 @@ def test_doctor_says_what_stands_in_the_way(home, there):
     put(folder / "config.toml", 'model = "x"\n')
     told = run("doctor", HOME=str(home)).out
     assert 2 == told.count("cannot run: no language model is configured")
-    assert "there is no setting model, it does nothing; did you mean models?" in told
+    assert "there is no setting model; it is ignored; did you mean models?" in told
     put(folder / "config.toml", '[models]\ncommand = "no-such-program --json"\n')
     assert "cannot run: there is no program no-such-program on the path" in run("doctor", HOME=str(home)).out
     put(folder / "hooks.json", manifest({"event": "before_prompt", "handler": {"type": "http", "url": "http://example.com/"}}))

@@ -42,7 +42,7 @@ WRONG = {
     "gard.py": (hook(file="gard.py"), "gard.py does not exist"),
     "no_rmm": (hook(file="guard.py", name="no_rmm"), "has no function no_rmm; did you mean no_rm?"),
     "syntax": (hook(file="broken.py"), "broken.py, line 2: '(' was never closed"),
-    "unmarked": (hook(file="plain.py"), "plain.py has no function that is marked with @hook"),
+    "unmarked": (hook(file="plain.py"), "plain.py has no function with @hook"),
     "a native event": (hook(file="native.py"), "native.py, line 3: no event is called 'PreToolUse'; did you mean before_tool_execute?"),
     "no descriptor": (hook(type="module", file="juge.json"), "juge.json cannot be read: No such file or directory"),
     "unread descriptor": (hook(type="module", file="unread.json"), "expected a JSON document"),

@@ -124,7 +124,7 @@ def test_what_only_a_person_may_do_needs_a_terminal(home, verb):
 
     assert (1, 1, 1) == (alone.returncode, wrong, inside.code)
     assert b"needs a person at a terminal" in alone.stderr
-    assert "Claude Code has left its mark" in inside.err
+    assert "Claude Code has set" in inside.err
     assert before == settings(home).read_bytes()
 
 
@@ -237,8 +237,8 @@ def test_a_person_vouches_for_a_hook_until_it_changes(home, tmp_path):
 
     assert 0 == code
     assert "--vouch" not in calm.out
-    assert f"1 hook vouched for, until the entry or {script} changes" in said
-    assert f"you have not said that you know it, for {script} changed since you did" in alarmed.out
+    assert f"1 hook marked as known, until the entry or {script} changes" in said
+    assert f"you have not marked it as known since {script} changed" in alarmed.out
 
 
 def test_a_dry_run_of_adopt_shows_everything_that_it_does(home):
@@ -317,7 +317,7 @@ def test_purge_names_its_folders_with_their_sizes_and_keeps_what_its_user_wrote(
 
     assert [True, True, False] == [folder["deleted"] for folder in document["folders"]]
     assert 3_000_000 == document["folders"][1]["bytes"]
-    assert f"{home}/.cache/hookonce would be deleted: agents that hookonce lab has fetched, 2 MB" in planned.out
+    assert f"{home}/.cache/hookonce would be deleted: agents that hookonce lab has downloaded, 2 MB" in planned.out
     assert [str(elsewhere), False] == [other["folders"][1][name] for name in ("path", "deleted")]
     assert (0, True) == (ended, f"{config} was kept: your own hooks and settings" in said), said
     assert [False, False, True, True] == [folder.exists() for folder in (home / ".local/share/hookonce", cache.parents[1], config, elsewhere)]
@@ -334,7 +334,7 @@ def test_a_first_manifest_is_right_and_is_never_overwritten(home, tmp_path):
     second = ours(home, "init", "--scope", "user")
 
     assert (0, 0, 1) == (first.code, checked.code, second.code)
-    assert "already there" in second.err
+    assert "exists already" in second.err
 
 
 def test_one_agent_that_cannot_be_helped_does_not_stop_the_others(home):
@@ -600,6 +600,6 @@ def test_leaving_says_which_hooks_are_not_asked_any_more(home):
     loud = ours(home, "uninstall", "claude-code")
 
     assert "WARNING" not in quiet.err
-    assert f"WARNING: claude-code: 1 hook of {file} will not be asked any more; " in loud.err
+    assert f"WARNING: claude-code: 1 hook of {file} will not run any more; " in loud.err
     assert "adopted" not in loud.err
     assert "/bin/true x" in ours(home, "convert", "--from", "hif", "--to", "claude-code", file).out

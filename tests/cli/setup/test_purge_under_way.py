@@ -50,7 +50,7 @@ def test_a_call_that_does_not_end_is_told_and_is_not_ended(data, tmp_path, monke
     assert None is call.poll()
     call.kill()
     call.wait()
-    assert [("", "a call of an agent is under way, and may write something again: end your agents, then run hookonce purge again")] == failures
+    assert [("", "a call of an agent is under way, and may write something again: stop your agents, then run hookonce purge again")] == failures
     assert not data.exists()
 
 

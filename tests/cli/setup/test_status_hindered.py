@@ -53,9 +53,9 @@ def test_entries_that_nobody_has_reviewed_are_untrusted_until_they_are(tmp_path)
         assert "codex: Review the hooks with /hooks in Codex" in ran.out
         assert "Next: hookonce install codex --trust, if you trust" in ran.out
     assert "Review" not in trusted.out
-    assert "codex: our entries are marked as reviewed" in trusted.out
+    assert "codex: hookonce is marked as reviewed" in trusted.out
     assert "  untrusted  " in before
-    assert "before you have reviewed them, there, or with hookonce install --trust" in before
+    assert "until you have reviewed them, in the agent or with hookonce install --trust" in before
     assert [["user", "untrusted"], []] == [[data["hindered"][0][name] for name in ("scope", "state")], later["hindered"]]
     assert "Review" not in after
     assert "  installed  " in after
@@ -86,6 +86,6 @@ def test_advice_that_was_followed_is_not_given_again(tmp_path):
     after, _ = status(tmp_path, "claude-code")
 
     assert ["that you trust the folder" in told for told in (before, elsewhere, after)] == [True, True, False]
-    assert "no agent has called in the last 24 hours" in before
+    assert "no agent has called hookonce in the last 24 hours" in before
     (row,) = [line.split() for line in after.splitlines() if line.startswith("claude-code ") and "installed" not in line]
     assert ["claude-code", "2", "0", "0"] == row[:4]

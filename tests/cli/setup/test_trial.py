@@ -44,9 +44,9 @@ def test_a_hook_of_the_manifest_is_tried_by_its_name(tmp_path):
 
     assert 0 == done.code
     assert '"tool_input":{"command":"rm -rf /"}' in done.out
-    assert "it says: deny, because not today" in done.out
+    assert "decision: deny, because not today" in done.out
     assert "Codex" in done.out
-    assert "would be answered: exit code 0" in done.out
+    assert "would get: exit code 0" in done.out
     assert "note: $.transcript_path /dev/null" in done.out
 
 
@@ -56,7 +56,7 @@ def test_what_is_lost_on_the_way_is_told(tmp_path):
     """
     done = tried(tmp_path, "echo '{\"decision\": \"ask\", \"reason\": \"sure?\"}'", "--agent", "cline")
 
-    assert "it says: ask, because sure?" in done.out
+    assert "decision: ask, because sure?" in done.out
     assert "needs approval: sure?" in done.out
     assert "nobody can be asked here" in done.out
 
@@ -66,7 +66,7 @@ def test_what_is_lost_on_the_way_is_told(tmp_path):
     [
         (("true", "--agent", "nobody"), "no agent is called"),
         (("true", "--event", "worktree_create", "--agent", "cline"), "has no event for worktree_create"),
-        (("true", "--input", "{"), "--input is no JSON"),
+        (("true", "--input", "{"), "--input is not JSON"),
         (("true", "--input", "[]"), "--input must be a JSON object"),
     ],
 )
@@ -94,7 +94,7 @@ def test_a_file_is_tried_as_the_program_that_it_is(tmp_path, name):
 
     done = run("try", name, HOME=str(tmp_path), cwd=tmp_path)
 
-    assert (0, True) == (done.code, "it says: deny, because not here" in done.out), done
+    assert (0, True) == (done.code, "decision: deny, because not here" in done.out), done
 
 
 @pytest.mark.parametrize("command", ["exit 1", "./nowhere.py", "echo nonsense"])
@@ -104,4 +104,4 @@ def test_a_hook_that_fails_is_no_success(tmp_path, command):
     """
     done = tried(tmp_path, command)
 
-    assert (1, True) == (done.code, "it has failed, which counts as no opinion" in done.out)
+    assert (1, True) == (done.code, "the failure counts as: no decision" in done.out)

@@ -110,7 +110,7 @@ def test_trying_shows_what_the_hook_wrote_and_what_nobody_understands(home):
     (told,) = ours(home, "try", "watcher", "--json").documents()
 
     assert "it wrote on stderr: watch out\n" in seen.out
-    assert "its answer says what nobody understands: reson\n" in seen.out
+    assert "its answer has fields that are not known: reson\n" in seen.out
     assert "would ask" not in seen.out
     assert ("watch out\n", ["reson"], None) == (told["stderr"], told["unknown"], told["skipped"])
 
@@ -123,7 +123,7 @@ def test_trying_says_when_no_agent_would_ask_the_hook(home):
     event = ours(home, "try", "watcher", "--event", "after_tool_execute")
     own = ours(home, "try", "later")
 
-    assert 'no agent would ask this hook, it is only tried: its matcher "shell" does not fit file_read (Read)' in tool.out
+    assert 'no agent would run this hook for this event: its matcher "shell" does not match file_read (Read)' in tool.out
     assert "it is for before_tool_execute, and this is after_tool_execute" in event.out
     assert 0 == own.code
     assert '"type":"after_tool_execute"' in own.out

@@ -84,7 +84,7 @@ def test_a_question_that_nobody_hears_is_a_refusal_that_a_person_can_lift_once(h
     assert refused(codex(tmp_path / "elsewhere"))
     assert ("", 0) == ((reply := codex(tmp_path, session="s2")).stdout, reply.code)  # a headless run is over by now
     assert refused(codex(tmp_path))
-    assert (1, "", f"hookonce: there is no question {code}, or it is older than ten minutes; hookonce allow in a terminal lists them\n") == hookonce(capsys, "allow", code)
+    assert (1, "", f"hookonce: no action waits under the code {code}, or it is older than ten minutes; hookonce allow lists them\n") == hookonce(capsys, "allow", code)
 
 
 @pytest.mark.parametrize("code", ["ZZZZZZ", "", "../../x", "x", "\0", "A" * 5000, "ÄÖ"])
@@ -181,7 +181,7 @@ def test_a_person_is_shown_what_waits_and_a_single_question_at_once(home, tmp_pa
     codex(tmp_path, "second")
     many = at_a_terminal(home, "allow")
 
-    assert (1, True) == (nothing[0], "no action waits for an answer" in nothing[1])
+    assert (1, True) == (nothing[0], "no action waits for approval" in nothing[1])
     assert (0, True, True) == (one[0], "in any session" in one[1], "rm -rf build" in one[1])
     assert ["first", "second"] == re.findall(r'hookonce allow \w{6}   codex.*"command": "(\w+)"', many[1])
     assert hookonce(capsys, "allow")[2].startswith("hookonce: name a code;")
@@ -221,12 +221,12 @@ def test_a_pause_lets_everything_go_on_and_ends_by_itself(home, tmp_path, capsys
     No hook is asked, and status says until when.
     """
     assert refused(codex(tmp_path))
-    assert (0, "No hook is asked for 10m; what agents do is still recorded. hookonce resume ends the pause\n", "") == hookonce(capsys, "pause", "10m")
+    assert (0, "No hook runs for 10m; events are still recorded. hookonce resume ends the pause\n", "") == hookonce(capsys, "pause", "10m")
     assert ("", "", 0) == ((reply := codex(tmp_path)).stdout, reply.stderr, reply.code)
 
     until = pause.pause_end()
     _, out, _ = hookonce(capsys, "status", "claude-code", "--utc")
-    assert f"paused until {until[:19].replace('T', ' ')} UTC: no hook is asked before that; hookonce resume ends it\n" in out
+    assert f"paused until {until[:19].replace('T', ' ')} UTC: no hook runs before that; hookonce resume ends the pause\n" in out
     assert until == json.loads(hookonce(capsys, "status", "claude-code", "--json")[1])["paused_until"]
 
     now = time.time()
@@ -280,7 +280,7 @@ def test_resume_is_for_everybody(home, tmp_path, capsys, monkeypatch):
     hookonce(capsys, "pause", "2h")
     monkeypatch.setenv("CLAUDECODE", "1")
     for _ in range(2):
-        assert (0, "Hooks are asked again\n", "") == hookonce(capsys, "resume")
+        assert (0, "Hooks run again\n", "") == hookonce(capsys, "resume")
     monkeypatch.delenv("CLAUDECODE")
     assert refused(codex(tmp_path))
     assert None is json.loads(hookonce(capsys, "status", "claude-code", "--json")[1])["paused_until"]
@@ -331,7 +331,7 @@ def test_a_person_can_pause_at_a_terminal(home, tmp_path):
     """
     (tmp_path / "etc/config.toml").unlink()
     code, said = at_a_terminal(home, "pause", "10m")
-    assert (0, True) == (code, "ask no hook for 10m" in said)
+    assert (0, True) == (code, "run no hooks for 10m" in said)
     assert pause.is_paused()
 
 
@@ -359,31 +359,31 @@ def test_why_explains_hooks_that_did_not_run(home, tmp_path, capsys):
     Those that nobody trusts, those that a policy forbids, and files that cannot be used; each with what to do next.
     """
     put(home / ".config/hookonce/hooks.json", manifest(command("true", name="mine")))
-    assert (1, "", "hookonce: nothing was refused so far\n") == hookonce(capsys, "why")
+    assert (1, "", "hookonce: nothing was refused yet\n") == hookonce(capsys, "why")
     project = Project(tmp_path / "p", command("true"))
     codex(project.folder)
     _, text, _ = hookonce(capsys, "why")
     assert f"  note: nobody has agreed to {project.folder}/.hookonce/hooks.json as it is; hookonce trust shows it\n" in text
-    assert "Next: hookonce trust shows a project's hooks, and lets them run\n" in text
+    assert "Next: hookonce trust shows a project's hooks, and lets you trust them\n" in text
 
     put(tmp_path / "etc/policy.json", {"event_restrictions": {"before_tool_execute": "deny"}})
     codex(tmp_path)
     _, text, _ = hookonce(capsys, "why")
     assert f"  note: mine did not run: {tmp_path}/etc/policy.json forbids hooks on before_tool_execute\n" in text
-    assert "Next: whoever wrote the policy can change it\n" in text
+    assert "Next: the author of the policy can change it\n" in text
 
     put(home / ".config/hookonce/hooks.json", "{")
     codex(tmp_path)
     _, text, _ = hookonce(capsys, "why")
     assert "hooks.json: the manifest has problems" in text
-    assert "Next: hookonce check FILE says what is wrong with it\n" in text
+    assert "Next: hookonce check FILE lists its problems\n" in text
 
 
 def test_logs_shows_the_end_of_our_log(home, capsys):
     """
     As many lines as are wanted, and nothing in them that a terminal would obey.
     """
-    assert (0, f"{paths.log_path()} is not there: nothing has gone wrong yet\n", "") == hookonce(capsys, "logs")
+    assert (0, f"{paths.log_path()} does not exist: nothing has been logged yet\n", "") == hookonce(capsys, "logs")
     put(paths.log_path(), b"one\ntwo \x1b[31m\xff\nthree\n")
     assert (0, "two \\x1b[31m\ufffd\nthree\n", "") == hookonce(capsys, "logs", "-n", "2")
     assert (0, "", "") == hookonce(capsys, "logs", "-n", "0")
@@ -402,7 +402,7 @@ def test_who_is_above_is_told_without_a_process_list(home, monkeypatch):
             monkeypatch.delenv(name)
     assert None is consent.find_parent_agent()
     monkeypatch.setenv("CLAUDECODE", "1")
-    assert "Claude Code has left its mark CLAUDECODE in the environment" == consent.find_parent_agent()
+    assert "Claude Code has set CLAUDECODE in the environment" == consent.find_parent_agent()
     assert Path(os.environ["HOME"]) == home
 
 
@@ -420,8 +420,8 @@ def test_why_names_the_command_and_the_id_of_the_hook_that_refused(home, tmp_pat
     after = hookonce(capsys, "why")[1]
 
     assert f"event {record.event.id}" in before
-    assert f"it ran: echo never >&2; exit 2 {known}" in before
-    assert f"its command is in no manifest now {known}" in after
+    assert f"command: echo never >&2; exit 2 {known}" in before
+    assert f"its command is not in any manifest now {known}" in after
 
 
 def test_why_knows_hooks_that_failed(home, tmp_path, capsys):
@@ -429,21 +429,21 @@ def test_why_knows_hooks_that_failed(home, tmp_path, capsys):
     An open guard that fails lets everything pass, and nobody would see it.
     """
     put(home / ".config/hookonce/hooks.json", manifest(command("echo secret words >&2; exit 3", name="guard", blocking=True)))
-    assert (1, "", "hookonce: no hook has failed so far\n") == hookonce(capsys, "why", "--failures")
+    assert (1, "", "hookonce: no hook has failed yet\n") == hookonce(capsys, "why", "--failures")
     codex(tmp_path)
     failed = next(one for one in load_records() if one.runs)
 
     text = hookonce(capsys, "why")[1]
 
-    assert "guard (user): no opinion, exit code 3" in text
-    assert "it ran: echo secret words >&2; exit 3 (id " in text
-    assert "what it wrote to stderr is in hookonce logs" in text
+    assert "guard (user): no decision, exit code 3" in text
+    assert "command: echo secret words >&2; exit 3 (id " in text
+    assert "hookonce logs shows what it wrote to stderr" in text
     assert "keyed" not in text
     assert text == hookonce(capsys, "why", "--failures")[1]
     assert f"{failed.event.id} " in hookonce(capsys, "why", "--list", "--failures")[1]
     shown = hookonce(capsys, "events", "--type", "error_occurred")[1]
     assert "hook guard: exit code 3" in shown
-    assert text == hookonce(capsys, "why", failed.event.id[:23])[1]
+    assert text == hookonce(capsys, "why", failed.event.id[:27])[1]
 
 
 def test_why_tells_of_a_failure_after_the_last_refusal(home, tmp_path, capsys):
@@ -468,7 +468,7 @@ def test_why_names_the_function_and_not_what_calls_it(home, tmp_path, capsys):
 
     text = hookonce(capsys, "why")[1]
 
-    assert f"it ran: {home}/.config/hookonce/guard.py: no (id " in text
+    assert f"command: {home}/.config/hookonce/guard.py: no (id " in text
     assert "worker.py" not in text
 
 
@@ -476,7 +476,7 @@ def test_why_lists_the_last_refusals(home, tmp_path, capsys):
     """
     The newest last, each with the id by which it can be asked for; nothing else is listed.
     """
-    assert (0, "nothing was refused so far\n", "") == hookonce(capsys, "why", "--list")
+    assert (0, "nothing was refused yet\n", "") == hookonce(capsys, "why", "--list")
     codex(tmp_path, "one")
     codex(tmp_path, "two")
     put(home / ".config/hookonce/hooks.json", manifest(command("true", name="quiet")))
@@ -498,12 +498,12 @@ def test_why_says_what_was_refused_and_what_can_be_done(home, tmp_path, capsys):
     file = put(home / ".config/hookonce/hooks.json", manifest(command("printf 'no\\nNext: x' >&2; exit 2", name="wall", blocking=True)))
     codex(tmp_path, "rm -rf build")
     text = hookonce(capsys, "why")[1]
-    assert "  it wanted: rm -rf build\n" in text
+    assert "  action: rm -rf build\n" in text
     assert "  because no\n    | Next: x (said wall)\n" in text
-    assert f"\nNext: change the hook wall in {file}; hookonce pause 10m asks no hook for a while\n" in text
+    assert f"\nNext: change the hook wall in {file}; hookonce pause 10m runs no hooks for ten minutes\n" in text
 
     put(file, manifest(command("true", name="wall")))
-    assert "\nNext: hookonce pause 10m asks no hook for a while\n" in hookonce(capsys, "why")[1]
+    assert "\nNext: hookonce pause 10m runs no hooks for ten minutes\n" in hookonce(capsys, "why")[1]
     assert ": deny: rm -rf build, because no Next: x\n" in hookonce(capsys, "why", "--list")[1]
 
 
@@ -515,7 +515,7 @@ def test_why_names_the_fields_that_were_made_up(home, tmp_path, capsys):
     payload = {"hook_event_name": "BeforeTool", "session_id": "s", "cwd": str(tmp_path), "tool_name": "run_shell_command", "tool_input": {"command": "ls"}}
     answer_call(["gemini-cli", "BeforeTool"], json.dumps(payload).encode(), dict(os.environ))
     text = hookonce(capsys, "why")[1]
-    assert "  note: transcript_path was made up: /dev/null\n" in text
+    assert "  note: transcript_path was inferred: /dev/null\n" in text
     assert "note: /dev/null" not in text
 
 

@@ -89,10 +89,10 @@ def test_import_tells_whose_the_events_are_and_keeps_no_broken_one(laptop, serve
     unknown = Machine(server.home.parent / "third").signed(to, 5).splitlines()[4]
     done = server.run("events", "import", given=f"{first}\n{forged}\n{third}\n{other}\n{plain}\n{unknown}".encode())
 
-    assert (1, "4 events kept, of 6 lines") == (done.code, done.out.splitlines()[0].partition(";")[0])
+    assert (1, "4 events imported, of 6 lines") == (done.code, done.out.splitlines()[0].partition(";")[0])
     assert "2 lines signed by laptop" in done.out
     assert "1 line signed by the unknown key" in done.out
-    assert "2 lines not kept, because of a signature that does not fit" in done.err
+    assert "2 lines not imported, because the signature does not match" in done.err
     assert ["line 2", "line 4"] == [line.split(":")[1].strip() for line in done.err.splitlines() if "one of them was changed" in line]
     records = server.run("events", "--json").documents()
     via = {record["event"]["session"]: record["event"]["origin"]["via"] for record in records}
@@ -118,7 +118,7 @@ def test_an_event_cannot_say_of_itself_that_it_is_signed(server):
     [
         (["x", "ed25519:AAAA"], "that is no public key"),
         (["x", "rsa:AAAA"], "expected ed25519"),
-        (["x", "nowhere.pub"], "neither a key nor a file with one: No such file"),
+        (["x", "nowhere.pub"], "neither a key nor a file with a key: No such file"),
         (["a b", "ed25519:11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="], "is no name for a key"),
         (["laptop", "ed25519:11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="], "hookonce keys remove laptop"),
     ],

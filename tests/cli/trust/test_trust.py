@@ -62,14 +62,14 @@ def test_trust_shows_pins_and_lets_run(project, unattended, capsys):
 
     assert (0, "1 file trusted\n", "") == hookonce(capsys, "trust", project.folder)
     assert project.denies()
-    assert (0, "nothing to do: all of it is trusted already\n", "") == hookonce(capsys, "trust", project.folder)
+    assert (0, "nothing to do: everything is trusted already\n", "") == hookonce(capsys, "trust", project.folder)
 
     code, out, _ = hookonce(capsys, "trust", "--list", "--json", project.folder)
     (told,) = json.loads(out)
     assert [True, {}] == [told["trusted"], told["unpinned"]]
     assert ["guard.sh"] == list(told["files"])
 
-    assert (0, f"1 pin of {project.folder} forgotten\n", "") == hookonce(capsys, "trust", "--revoke", project.folder)
+    assert (0, f"1 pin of {project.folder} removed\n", "") == hookonce(capsys, "trust", "--revoke", project.folder)
     assert not project.denies()
 
 
@@ -148,7 +148,7 @@ def test_what_cannot_be_pinned_needs_a_word_of_its_own(project, unattended, caps
     """
     project.write(command("sh ./guard.sh", blocking=True))
     code, out, err = hookonce(capsys, "trust", project.folder)
-    assert (1, "hookonce: sh cannot be pinned by content; say --allow-unpinned to trust that too\n") == (code, err)
+    assert (1, "hookonce: sh cannot be hashed; --allow-unpinned trusts them too\n") == (code, err)
     assert "not pinned: sh (/" in out
     assert not project.denies()
 
@@ -232,7 +232,7 @@ def test_an_agents_mark_in_the_environment_ends_it(project, capsys, monkeypatch,
     monkeypatch.setenv(mark, "1")
     for words in verbs(project):
         code, _, err = hookonce(capsys, *words)
-        assert (1, True) == (code, f"is for a person; {title} has left its mark {mark} in the environment" in err)
+        assert (1, True) == (code, f"needs a person, and here {title} has set {mark} in the environment" in err)
     assert [] == left()
 
 
@@ -258,7 +258,7 @@ def test_a_child_that_drops_an_agents_mark_does_not_become_a_person(project):
     """
     line = f"env -u CLAUDECODE {sys.executable} -m hookonce pause 10m; exit $?"
     ran = subprocess.run(["sh", "-c", line], capture_output=True, check=False, env=environment(HOME=os.environ["HOME"], CLAUDECODE="1"))
-    assert (1, True) == (ran.returncode, b"Claude Code has left its mark CLAUDECODE with a process above" in ran.stderr)
+    assert (1, True) == (ran.returncode, b"Claude Code has set CLAUDECODE in the environment of a parent process" in ran.stderr)
     assert [] == left()
 
 
@@ -268,7 +268,7 @@ def test_a_person_at_a_terminal_sees_the_hooks_and_types_the_digest(project):
     """
     home = Path(os.environ["HOME"])
     code, said = at_a_terminal(home, "trust", str(project.folder), typed="abcdef")
-    assert (1, True) == (code, "that was not it; nothing was changed" in said)
+    assert (1, True) == (code, "the code does not match; nothing was changed" in said)
     assert [] == left()
 
     code, said = at_a_terminal(home, "trust", str(project.folder))
@@ -292,7 +292,7 @@ def test_without_a_terminal_nobody_says_yes(project):
         env=environment(HOME=os.environ["HOME"]),
         start_new_session=True,
     )
-    assert (1, True) == (ran.returncode, ran.stderr.startswith(b"hookonce: hookonce trust needs a person at a terminal; there is none here. "))
+    assert (1, True) == (ran.returncode, ran.stderr.startswith(b"hookonce: hookonce trust needs a person at a terminal, and this is not a terminal. "))
 
 
 @pytest.mark.parametrize("who", ["the user", "a project", "somebody else's file", "a file that others can write", "a folder that others can write", "a broken file", "another word"])
@@ -437,8 +437,8 @@ def test_a_folder_shows_whether_its_hooks_are_trusted(project, unattended, capsy
         "problem: .openhook.json: $.hooks[1].command: expected string",
         "problem: .hookonce/policy.json: $.disable_all_hooks: expected true or false",
         "warning: .hookonce/policy.json: $.later: is no field of a policy",
-        "warning: .hookonce/policy.json: $: it can forbid hooks of this project only",
-        "warning: .hookonce/hooks.json: nobody has agreed to it, and none of its hooks runs; hookonce trust shows them",
+        "warning: .hookonce/policy.json: $: it can forbid only hooks of this project",
+        "warning: .hookonce/hooks.json: it is not trusted, so none of its hooks runs; hookonce trust shows them",
         ".hookonce/hooks.json is not trusted",
         ".openhook.json is not trusted",
     ]:

@@ -13,7 +13,7 @@ NO = '{"ok": false, "reason": "not on a Friday"}'
 CLOSED = {
     "/500": "the server answered with 500",
     "/html": "the answer is text/html, not JSON",
-    "/garbage": "the answer is no answer",
+    "/garbage": "its output is not a valid answer",
     "/elsewhere": "the server redirects to another host, http://example.com, which is not called",
     "/floods": "the answer is longer than 1,048,576 bytes",
     "/hangs": None,
@@ -70,7 +70,7 @@ def test_whatever_goes_wrong_ends_by_fail_mode(asked, there):
     for path, failure in CLOSED.items() if call == home.tool else [*CLOSED.items()][::3]:
         handler = {"type": "http", "url": there.url(path), "timeout": 20 if failure else 0.5}
         home.hooks(hook(handler))
-        assert refused(call(), f"the hook guard failed ({failure}), and is there to be asked" if failure else LATE)
+        assert refused(call(), f"the hook guard failed ({failure}), and on_failure is closed" if failure else LATE)
     home.hooks(hook({"type": "http", "url": there.url("/500")}, on_failure="open"))
     assert SILENT == call()
 

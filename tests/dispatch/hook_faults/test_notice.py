@@ -146,7 +146,7 @@ def test_who_searches_too_long_keeps_no_session_waiting(project, monkeypatch):
     monkeypatch.setattr(notice, "_SEARCH_TIMEOUT_S", 0.0)
 
     assert "" == started("claude-code", project).stdout
-    assert "nobody was told of broken hooks: timeout" in (paths.data_dir() / "hookonce.log").read_text()
+    assert "the notice about broken hooks failed: timeout" in (paths.data_dir() / "hookonce.log").read_text()
 
 
 def test_a_search_that_fails_is_logged(project, monkeypatch):

@@ -70,7 +70,7 @@ def test_nothing_else_is_traced_by_the_command():
     made = run("translate", "--to", "agent-trace", given=json.dumps(END) + "\n" + json.dumps(WRITE))
 
     assert (0, 1) == (made.returncode, len(made.stdout.splitlines()))
-    assert "Agent Trace has no place for: session_end 1" in made.stderr
+    assert "Agent Trace has no such event: session_end 1" in made.stderr
 
 
 @pytest.mark.covers("OH-X9")

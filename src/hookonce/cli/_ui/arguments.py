@@ -43,7 +43,7 @@ def parse_time(text: str) -> str:
         try:
             return times.format_time(datetime.now(UTC) - timedelta(**{_TIMEDELTA_UNITS[ago[2]]: int(ago[1])}))
         except OverflowError:
-            raise ArgumentTypeError(f"{text!r} is before all times") from None
+            raise ArgumentTypeError(f"{text!r} is earlier than any time that can be recorded") from None
     with suppress(ValueError):
         text = f"{date.fromisoformat(text).isoformat()}T00:00:00"
     try:
@@ -51,7 +51,7 @@ def parse_time(text: str) -> str:
     except (ValueError, OverflowError, OSError):
         raise ArgumentTypeError(f"{text!r} is beyond all times") from None
     if time is None:
-        raise ArgumentTypeError(f"{text!r} is no time; say 2026-02-23T10:15:30Z, 2026-02-23, or 10m, 2h, 3d ago")
+        raise ArgumentTypeError(f"{text!r} is not a time; use 2026-02-23T10:15:30Z, 2026-02-23, or 10m, 2h, 3d ago")
     return time if times.has_zone(text) else text
 
 
@@ -65,7 +65,7 @@ def resolve_time(text: str | None, *, utc: bool) -> str | None:
 def parse_count(text: str) -> int:
     """A whole number, 0 or more."""
     if not (text.isascii() and text.isdigit()) or len(text) > 15:  # noqa: PLR2004  more than anybody has
-        raise ArgumentTypeError(f"{text!r} is no number of lines")
+        raise ArgumentTypeError(f"{text!r} is not a number of lines")
     return int(text)
 
 
@@ -93,7 +93,7 @@ def parse_seconds(text: str) -> float:
     except ValueError:
         value = 0.0
     if not 0 < value <= 86_400:  # noqa: PLR2004  a day
-        raise ArgumentTypeError(f"{text!r} is no number of seconds")
+        raise ArgumentTypeError(f"{text!r} is not a number of seconds")
     return value
 
 
@@ -168,5 +168,5 @@ def add_max_line_option(parser: ArgumentParser) -> None:
 
 def _parse_positive(text: str) -> int:
     if not text.isdecimal() or not int(text):
-        raise ArgumentTypeError(f"{text!r} is no number of bytes")
+        raise ArgumentTypeError(f"{text!r} is not a number of bytes")
     return int(text)

@@ -22,14 +22,14 @@ def add_change_options(
     parser: ArgumentParser, *, has_changes: bool = True, has_diff: bool = False, requires_names: bool = False
 ) -> None:
     """Add the shared options; with `requires_names` agents must be named, with `has_diff` a diff is asked for."""
-    names_help = "whose hooks" if requires_names else "default: every agent that is found here"
+    names_help = "whose hooks" if requires_names else "default: every agent found on this machine"
     parser.add_argument("names", nargs="+" if requires_names else "*", metavar="AGENT", help=names_help)
-    add_flag(parser, "--json", "tell it as JSON")
+    add_flag(parser, "--json", "print JSON")
     if has_changes:
         parser.add_argument("--scope", choices=("user", "project"), default="user", help="default: user")
-        add_flag(parser, "--dry-run", "show what would change, and change nothing")
+        add_flag(parser, "--dry-run", "show what would change, without changing anything")
         if has_diff:
-            add_flag(parser, "--diff", "with --dry-run: show every line that would change, too")
+            add_flag(parser, "--diff", "with --dry-run: also show every line that would change")
 
 
 def select_agents(options: Namespace, locations: ConfigRoots) -> list[Agent]:
@@ -91,7 +91,7 @@ def report_changes(
         for _, text in problems:
             warn(f"{text}")
         if problems and changes:
-            warn(f"{pluralize(len(problems), 'problem')}; the rest went well")
+            warn(f"{pluralize(len(problems), 'problem')}; everything else succeeded")
         if options.dry_run and changes:
             names = ", ".join(agent_names(changes))
             files = pluralize(len(changes), "file") + (f" of {names}" if names else "")

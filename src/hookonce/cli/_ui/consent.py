@@ -35,23 +35,23 @@ def require_consent(verb: str, text: str, **fields: Any) -> None:
 
     The verb is one of the consent table; the record of it has these fields of an event.
     """
-    hint = f"It {NEEDS_PERSON[verb]}. Next: run it yourself, in a terminal that no agent has opened"
+    hint = f"It {NEEDS_PERSON[verb]}. Next: run it yourself, in a terminal that was not opened by an agent"
     if settings.consent() == "unattended":
         _record_consent(verb, text, "unattended", **fields)
         return
     parent_agent = find_parent_agent()
     if parent_agent is not None:
-        raise NotAPerson(f"hookonce {verb} is for a person; {parent_agent}. {hint}")
+        raise NotAPerson(f"hookonce {verb} needs a person, and here {parent_agent}. {hint}")
     try:
         terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
     except OSError:
-        raise NotAPerson(f"hookonce {verb} needs a person at a terminal; there is none here. {hint}") from None
+        raise NotAPerson(f"hookonce {verb} needs a person at a terminal, and this is not a terminal. {hint}") from None
     with os.fdopen(terminal, "r+b", buffering=0) as screen:
         visible_text = "\n".join(map(escape_unprintable, text.split("\n")))
         screen.write(f"{visible_text}\nTo go on with {verb}, type {confirmation_code(text)}: ".encode())
         typed_code = screen.readline(64).decode(errors="replace").strip()
     if typed_code != confirmation_code(text):
-        raise NotAPerson("that was not it; nothing was changed")
+        raise NotAPerson("the code does not match; nothing was changed")
     _record_consent(verb, text, "typed", **fields)
 
 
@@ -69,7 +69,7 @@ def find_parent_agent() -> str | None:
     names = {name: agent.title for agent in all_agents if agent.config for name in agent.config.programs}
     own_marker = next((mark for mark in marks if mark in os.environ), None)
     if own_marker is not None:
-        return f"{marks[own_marker]} has left its mark {own_marker} in the environment"
+        return f"{marks[own_marker]} has set {own_marker} in the environment"
     for pid in filter(lambda pid: pid > 1, iter_ancestors(os.getpid())):
         starter = next((name for name in _process_names(pid) if name in names), None)
         if starter is not None:
@@ -77,7 +77,7 @@ def find_parent_agent() -> str | None:
         variables = [os.fsdecode(line.partition(b"=")[0]) for line in _read_proc(pid, "environ").split(b"\0")]
         mark = next((mark for mark in variables if mark in marks), None)  # a child may have dropped it
         if mark is not None:
-            return f"{marks[mark]} has left its mark {mark} with a process above"
+            return f"{marks[mark]} has set {mark} in the environment of a parent process"
     return None
 
 

@@ -22,23 +22,23 @@ def no_records_message(otherwise: str) -> str:
     if (problem := find_write_obstacle()) is not None:
         return f"nothing is recorded: {problem}"
     if files.lost_record_count():
-        return "nothing is recorded, though agents have called. Next: hookonce doctor"
-    return "nothing is recorded yet. Next: hookonce install, and hookonce status once that is done"
+        return "nothing is recorded, although agents have called hookonce. Next: hookonce doctor"
+    return "nothing is recorded yet. Next: hookonce install; when it is installed, hookonce status"
 
 
 _TIME: dict[str, Any] = {"metavar": "TIME", "type": parse_time}
 _FILTER_OPTIONS: dict[str, dict[str, Any]] = {
-    "agent": {"metavar": "NAME", "help": "of one agent"},
-    "session": {"metavar": "ID", "help": "of one session; the beginning of its name is enough"},
-    "type": {"metavar": "EVENT", "help": "of one canonical event, such as before_tool_execute; * stands for anything"},
-    "tool": {"metavar": "NAME", "help": "of one canonical tool, such as shell or mcp:github/*"},
-    "decision": {"choices": ("allow", "ask", "deny", NO_VALUE), "help": "about which that was decided"},
-    "project": {"metavar": "GLOB", "help": "in folders like that"},
-    "path": {"metavar": "GLOB", "help": "about files like that, such as 'src/*.py'"},
-    "text": {"metavar": "TEXT", "help": "with that text in them, exactly as it is written"},
+    "agent": {"metavar": "NAME", "help": "only events of this agent"},
+    "session": {"metavar": "ID", "help": "only this session; the beginning of its id is enough"},
+    "type": {"metavar": "EVENT", "help": "only this canonical event, such as before_tool_execute; * matches anything"},
+    "tool": {"metavar": "NAME", "help": "only this canonical tool, such as shell or mcp:github/*"},
+    "decision": {"choices": ("allow", "ask", "deny", NO_VALUE), "help": "only events with this decision"},
+    "project": {"metavar": "GLOB", "help": "only folders that match this pattern"},
+    "path": {"metavar": "GLOB", "help": "only files that match this pattern, such as 'src/*.py'"},
+    "text": {"metavar": "TEXT", "help": "only events that contain exactly this text"},
     "since": _TIME | {"help": "from 2026-02-23 or 2026-02-23T10:15:30 here, 2026-02-23T10:15:30Z, or 10m, 2h, 3d ago"},
-    "until": _TIME | {"help": "before that time"},
-    "last": {"metavar": "N", "type": parse_count, "help": "the newest N; default: 50 on a terminal, else all"},
+    "until": _TIME | {"help": "only before this time"},
+    "last": {"metavar": "N", "type": parse_count, "help": "only the newest N; default: 50 on a terminal, else all"},
 }
 FILTER_NAMES = frozenset(_FILTER_OPTIONS)
 TERMINAL_ROWS = 50

@@ -10,7 +10,7 @@ from hookonce.cli._ui.arguments import add_flag
 
 def add_utc_option(parser: ArgumentParser) -> None:
     """The option that shows times in UTC, and reads those without a zone as such."""
-    add_flag(parser, "--utc", "times and days are those of UTC; default: those of this machine")
+    add_flag(parser, "--utc", "use times and days of UTC; default: this machine's time zone")
 
 
 def zone_name(*, utc: bool) -> str:

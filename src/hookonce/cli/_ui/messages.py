@@ -83,4 +83,4 @@ def warn_of_unwritten(counts_by_type: Counter[str], title: str) -> None:
     """Warn of events that a format has no place for, if there are any."""
     if counts_by_type:
         types = ", ".join(f"{kind} {count}" for kind, count in counts_by_type.most_common())
-        warn(f"{pluralize(counts_by_type.total(), 'event')} left out, {title} has no place for: {types}")
+        warn(f"{pluralize(counts_by_type.total(), 'event')} left out, because {title} has no such event: {types}")

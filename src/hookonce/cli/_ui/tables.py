@@ -68,7 +68,7 @@ def _prepare_columns(columns: Sequence[Column | str], *, is_terminal: bool) -> l
 
 def _print_dropped(titles: list[str]) -> None:
     if titles:
-        print_words(f"no room for: {', '.join(titles)} (a wider terminal shows more, --json all)")
+        print_words(f"columns not shown: {', '.join(titles)} (use a wider terminal, or --json)")
 
 
 def print_words(text: str, indent: str = "") -> None:

@@ -20,10 +20,12 @@ _EXAMPLES = """examples:
 def configure(parser: ArgumentParser) -> None:
     """The options of `check`."""
     parser.epilog = _EXAMPLES
-    parser.add_argument("files", nargs="*", metavar="FILE", help="documents or folders to check; - or nothing: stdin")
-    parser.add_argument("--from", dest="source", metavar="NAME", help="the agent or format; default: identify it")
-    add_flag(parser, "--strict", "closed lists of types and fields; no duplicate keys")
-    add_flag(parser, "--json", "one JSON object per file")
+    parser.add_argument("files", nargs="*", metavar="FILE", help="files or folders to check; default, or -: stdin")
+    parser.add_argument(
+        "--from", dest="source", metavar="NAME", help="the agent or format of the files; default: detect it"
+    )
+    add_flag(parser, "--strict", "also report unknown types and fields, and duplicate keys")
+    add_flag(parser, "--json", "print one JSON object per file")
     add_max_line_option(parser)
 
 

@@ -38,23 +38,32 @@ def configure(parser: ArgumentParser) -> None:
     parser.epilog = _EXAMPLES
     add = parser.add_argument
     add(
-        "file", nargs="?", default="-", metavar="FILE", help="the configuration, or a folder of scripts; default: stdin"
+        "file",
+        nargs="?",
+        default="-",
+        metavar="FILE",
+        help="the configuration file, or a folder of scripts; default: stdin",
     )
     add("--from", dest="source", required=True, metavar="NAME", help=f"{names} (hif: a manifest)")
-    add("--to", dest="target", required=True, metavar="NAME", help="one of the same")
-    add("--report", metavar="FILE", help="write what was lost as JSON")
-    add("--side", metavar="FILE", help="keep there what the target's file has no place for")
-    add("--output", metavar="FOLDER", help="write there, under the names that the agent knows")
-    add_flag(parser, "--strict", "exit 3 when anything was lost")
-    add_flag(parser, "--no-adapt", "write commands as they are, without a wrapper")
-    spec_help = "of a manifest that is written: 1.0 or 0.1; default: 1.0"
+    add("--to", dest="target", required=True, metavar="NAME", help="the target, one of the same names")
+    add("--report", metavar="FILE", help="write everything that is lost to a file, as JSON")
+    add("--side", metavar="FILE", help="write what the target's file cannot hold to this file")
+    add("--output", metavar="FOLDER", help="write into this folder, under the file names that the agent expects")
+    add_flag(parser, "--strict", "exit with 3 when anything is lost")
+    add_flag(parser, "--no-adapt", "write commands unchanged, without a wrapper")
+    spec_help = "version of the manifest to write: 1.0 or 0.1; default: 1.0"
     add("--spec", choices=SPEC_CHOICES, metavar="VERSION", help=spec_help)
-    add("--scope", choices=("user", "project"), default="project", help="whose hooks these are; default: project")
+    add(
+        "--scope",
+        choices=("user", "project"),
+        default="project",
+        help="whether these are a user's or a project's hooks; default: project",
+    )
     add(
         "--on-block",
         choices=("guard", "error"),
         default="guard",
-        help="what becomes of a hook that must block and cannot do its work there; default: guard",
+        help="if a blocking hook cannot work on the target: refuse everything there, or stop; default: guard",
     )
 
 
@@ -72,7 +81,7 @@ def run(options: Namespace) -> int:
         folders=_script_folders(options.file),
     )
     if source is not None and not conversion.hooks:
-        warn(f"{options.file} holds no hook that {source.title} would run")
+        warn(f"{options.file} has no hook that {source.title} would run")
     file_name = "hooks.json" if target is None else Path(config_of(target).files["project"]).name
     _write_conversion(conversion, file_name, options.output)
     if options.side and conversion.side is not None:
@@ -82,7 +91,7 @@ def run(options: Namespace) -> int:
         try:
             install_client()
         except UnusableInstallError as problem:
-            warn(f"{problem}; the wrapped commands will not run until it is mended")
+            warn(f"{problem}; the wrapped commands will not run until this is repaired")
     if options.report:
         keys = ("where", "capability", "strategy", "effect", "note")
         gaps = [{"hook": _hook_index(gap.where)} | {key: getattr(gap, key) for key in keys} for gap in conversion.gaps]
@@ -92,7 +101,7 @@ def run(options: Namespace) -> int:
 
 def _manifest_spec(options: Namespace) -> str:
     if options.spec is not None and options.target != MANIFEST:
-        raise UsageError(f"--spec is for --to {MANIFEST}; the files of {options.target} have no version of ours")
+        raise UsageError(f"--spec works only with --to {MANIFEST}; files of {options.target} have no such version")
     return MANIFEST_SPEC if options.spec is None else parse_spec(options.spec)
 
 
@@ -136,7 +145,7 @@ def _write_files(folder: Path, files: dict[str, str], mode: int) -> None:
     existing_file = next((folder / name for name in files if (folder / name).exists()), None)
     if existing_file is not None:
         raise HookonceError(
-            f"{existing_file} is already there; nothing was written. Name another folder, or move it away"
+            f"{existing_file} exists already; nothing was written. Choose another folder, or move the file away"
         )
     try:
         folder.mkdir(parents=True, exist_ok=True)

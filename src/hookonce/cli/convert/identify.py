@@ -18,8 +18,8 @@ _EXAMPLES = """examples:
 def configure(parser: ArgumentParser) -> None:
     """The options of `identify`."""
     parser.epilog = _EXAMPLES
-    parser.add_argument("files", nargs="*", metavar="FILE", help="payloads or events; - or nothing: standard input")
-    add_flag(parser, "--json", "one JSON object per document")
+    parser.add_argument("files", nargs="*", metavar="FILE", help="a file of payloads or events; default, or -: stdin")
+    add_flag(parser, "--json", "print one JSON object per document")
     add_max_line_option(parser)
 
 
@@ -38,7 +38,7 @@ def run(options: Namespace) -> int:
             unknown_count += 1
             warn(f"{problem}")
     if not known_count and not unknown_count:
-        raise HookonceError("no document was given; write JSON to standard input or name a file")
+        raise HookonceError("there is no document; write JSON to stdin, or name a file")
     return 1 if unknown_count else 0
 
 

@@ -31,21 +31,21 @@ def configure(parser: ArgumentParser) -> None:
     """The options of `translate`."""
     parser.epilog = _EXAMPLES
     add = parser.add_argument
-    add("files", nargs="*", metavar="FILE", help="JSONL, or one JSON document; default: standard input")
+    add("files", nargs="*", metavar="FILE", help="JSON lines, or one JSON document; default: stdin")
     variants = ", ".join(f"{name}@{variant}" for name in formats.FORMATS for variant in formats.load(name).variants)
-    target_help = f"{', '.join(formats.FORMATS)}; {variants}; or an agent, for payloads as it would send them"
+    target_help = f"{', '.join(formats.FORMATS)}; {variants}; or an agent, for payloads as that agent sends them"
     add("--to", required=True, metavar="NAME", help=target_help)
-    source_help = "an agent or a format, or openhook@legacy; default: identify each line"
+    source_help = "an agent or a format, or openhook@legacy; default: detect it for each line"
     add("--from", dest="source", metavar="NAME", help=source_help)
-    add("--event", metavar="NATIVE", help="the event of payloads that do not name it")
+    add("--event", metavar="NATIVE", help="the event of payloads that do not contain it")
     add("--privacy", choices=LEVELS, help="default: full for canonical and agents, minimal elsewhere")
-    add("--user", metavar="ID", help="name the human; without it no user is written")
-    add("--received", metavar="TIME|now", help="the time of payloads that carry none")
-    add("--on-error", choices=("skip", "stop"), default="skip", help="what a bad line does (skip)")
-    add_flag(parser, "--stable-ids", "ids of payloads by their content: the same input, the same ids")
+    add("--user", metavar="ID", help="write this user id; default: no user is written")
+    add("--received", metavar="TIME|now", help="the time of payloads without a time")
+    add("--on-error", choices=("skip", "stop"), default="skip", help="what happens at a bad line; default: skip")
+    add_flag(parser, "--stable-ids", "compute ids from content, so that the same input gets the same ids")
     add_flag(parser, "--sign", "sign each event with this machine's key; check verifies it")
     add_max_line_option(parser)
-    add_flag(parser, "--strict", "refuse duplicate keys; exit 3 when anything is left out")
+    add_flag(parser, "--strict", "reject duplicate keys; exit with 3 when anything is left out")
 
 
 def run(options: Namespace) -> int:
@@ -62,7 +62,7 @@ def run(options: Namespace) -> int:
         if (bad_lines or bad_files) and options.on_error == "stop":
             break
     if not (translation.read_count or bad_lines or bad_files):
-        raise HookonceError("no document was given; write JSON lines to standard input or name a file")
+        raise HookonceError("there is no document; write JSON lines to stdin, or name a file")
     _print_report(translation, bad_lines, bad_files)
     return 1 if bad_lines or bad_files else EXIT_GAPS if options.strict and translation.unwritten_types else 0
 
@@ -73,7 +73,7 @@ def _build_plan(options: Namespace) -> TranslationPlan:
     if variant and variant not in target.variants:
         raise UsageError(f"{name} has no variant {variant!r}{_variant_hint(target.variants, name)}")
     if options.sign and name not in SIGNED_FORMATS:
-        raise UsageError(f"{target.title} has no place for a signature; {', '.join(SIGNED_FORMATS)} have one")
+        raise UsageError(f"{target.title} cannot hold a signature; {', '.join(SIGNED_FORMATS)} have one")
     source, profile = (None, "") if options.source is None else resolve_source(options.source)
     received = options.received
     if received not in {None, "now"} and not times.has_zone(received):
@@ -97,7 +97,7 @@ def _writable_agent(name: str) -> Agent:
     agent = find_agent(name, others=formats.FORMATS)
     if not agent.encodes:
         names = ", ".join(agent_name for agent_name in agents.AGENTS if agents.load(agent_name).encodes)
-        raise UsageError(f"payloads of {agent.title} can be read but not written; written are those of {names}")
+        raise UsageError(f"payloads of {agent.title} can be read but not written; agents that can be written: {names}")
     return agent
 
 
@@ -143,7 +143,7 @@ def _print_report(translation: Translation, bad_lines: int, bad_files: int) -> N
     warn_of_unwritten(translation.unwritten_types, translation.plan.target.title)
     if translation.withheld_count and sys.stderr.isatty():  # a person is told; in a pipe it is the documented default
         payload_count, level = pluralize(translation.withheld_count, "raw payload"), translation.plan.level
-        warn(f"privacy {level}: texts became hashes, {payload_count} stayed here (--privacy full)")
+        warn(f"privacy {level}: texts are replaced by hashes, {payload_count} left out (--privacy full keeps them)")
     if bad_lines or bad_files:
         unread_counts = [pluralize(count, noun) for count, noun in ((bad_lines, "line"), (bad_files, "file")) if count]
         written_count = pluralize(translation.written_count, "event")

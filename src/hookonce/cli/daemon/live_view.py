@@ -29,7 +29,7 @@ _MAX_AGENTS = 8  # whose counts have a row each
 _RATE_WINDOW_S = 10.0  # seconds over which rates are told
 _SUMMARY_CHARS = 70
 _ALARM_TYPES = ("policy_violation", "retry_loop_detected")
-_WAIT_TEXT = "waiting for an agent to call …"
+_WAIT_TEXT = "waiting for the first event of an agent …"
 _PANEL_EDGE_CHARS, _PANEL_EDGE_LINES = 4, 2
 _MIN_EVENT_LINES = 3
 _COUNT_TITLES = ("events", "tool calls", "refused", "asked", "failed")
@@ -228,7 +228,7 @@ def _format_rows(live: LiveView, width: int, max_lines: int) -> tuple[list[tuple
     return [
         *((line, "bold") for line in titles),
         *lines,
-    ], f"no room for: {titles_without_room}" if titles_without_room else None
+    ], f"columns not shown: {titles_without_room}" if titles_without_room else None
 
 
 def print_summary(live: LiveView) -> None:

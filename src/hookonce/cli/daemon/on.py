@@ -12,9 +12,9 @@ def configure(parser: ArgumentParser) -> None:
     parser.usage = f"hookonce on AGENT [EVENT] {options}\n       hookonce on FORMAT"
     parser.epilog = (
         "examples:\n  hookonce on claude-code PreToolUse < payload.json\n  hookonce on openhook < event.json\n\n"
-        f"FORMAT is one that a tool may send itself: {', '.join(live_formats.LIVE_FORMATS)} (docs/intake.md)"
+        f"FORMAT is an open format that a tool can send: {', '.join(live_formats.LIVE_FORMATS)} (docs/intake.md)"
     )
-    parser.add_argument("words", nargs=REMAINDER, metavar="AGENT [EVENT] …", help="who calls, and about what")
+    parser.add_argument("words", nargs=REMAINDER, metavar="AGENT [EVENT] …", help="the agent and its event")
     parser.set_defaults(explain=parser.print_help)
     parser.prefix_chars = "\0"  # no word begins with it, so that every word comes to us
 

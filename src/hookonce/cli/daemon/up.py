@@ -41,9 +41,9 @@ def configure(parser: ArgumentParser) -> None:
     """The options of `up`."""
     parser.epilog = _EXAMPLES
     add = parser.add_argument
-    add_flag(parser, "--demo", "play bundled sessions of several agents in a home of their own")
-    add_flag(parser, "--or-demo", "--demo --for 20s where there is no terminal, or no agent on this machine")
-    add("--for", dest="seconds", type=_parse_duration_s, metavar="TIME", help="leave after so long: 20s, 5m, 1h")
+    add_flag(parser, "--demo", "replay bundled sessions of several agents in a temporary home")
+    add_flag(parser, "--or-demo", "like --demo --for 20s if there is no terminal, or no agent on this machine")
+    add("--for", dest="seconds", type=_parse_duration_s, metavar="TIME", help="end after this time: 20s, 5m, 1h")
     add_utc_option(parser)
 
 
@@ -63,15 +63,15 @@ def run(options: Namespace) -> int:
     _print_agents()
     install_client()
     daemon_status = control.start_daemon()
-    record_text = load_store_summary().problem or f"events are kept in {database.database_file()}"
-    print(f"the daemon answers (process {daemon_status['pid']}); {record_text}")
+    record_text = load_store_summary().problem or f"events are recorded in {database.database_file()}"
+    print(f"the daemon is running (process {daemon_status['pid']}); {record_text}")
     live = LiveView(database.database_file(), utc=options.utc)
     try:
         show_live_view(live, lambda: monotonic() >= deadline, "hookonce")
     except KeyboardInterrupt:
         print()
     print_summary(live)
-    print("the daemon goes on answering agents; hookonce daemon stop ends it")
+    print("the daemon keeps running; hookonce daemon stop ends it")
     return 0
 
 
@@ -87,9 +87,9 @@ def _print_agents() -> None:
         for why in dict.fromkeys(why for part in hindrances for why in part.why):
             print(f"  {why}")
     if absent := [status.agent for status in statuses if all(scope.state == "absent" for scope in status.scopes)]:
-        print(f"not called by {', '.join(absent)}: hookonce install --dry-run shows what would be written")
+        print(f"not installed for {', '.join(absent)}: hookonce install --dry-run shows what would change")
     if not statuses:
-        print("no agent was found on this machine; hookonce up --demo shows what there would be to see")
+        print("no agent was found on this machine; hookonce up --demo shows recorded sessions")
 
 
 def _run_demo(deadline: float, *, utc: bool) -> int:
@@ -113,7 +113,7 @@ def _play_demo(home: SandboxHome, deadline: float, *, utc: bool) -> int:
     player = threading.Thread(target=lambda: times.extend(replay), daemon=True)
     live = LiveView(home.path / ".local/share/hookonce/events.db", 0, utc=utc)
     agent_count = pluralize(len(list_recordings()), "agent")
-    print(f"playing {pluralize(len(steps), 'step')} of {agent_count} through our client and daemon")
+    print(f"replaying {pluralize(len(steps), 'step')} of {agent_count} through hookonce's client and daemon")
     player.start()
     end_times: list[float] = []
 
@@ -133,9 +133,7 @@ def _play_demo(home: SandboxHome, deadline: float, *, utc: bool) -> int:
     print_summary(live)
     if times:
         half = sorted(times)[len(times) // 2]
-        print(
-            f"half of {pluralize(len(times), 'call')} took at most {half * 1000:.1f} ms, as an agent would have waited:"
-        )
-        print("from the start of our client until it had ended, hooks and record included")
+        print(f"half of {pluralize(len(times), 'call')} took at most {half * 1000:.1f} ms:")
+        print("measured from the start of the client to its end, with hooks and record, as an agent waits")
     print("Next: hookonce agents · hookonce install --dry-run · hookonce prove")
     return int(live.total["events"] < len(times))

@@ -13,11 +13,14 @@ _MAX_ROUNDS = 1000
 def configure(parser: ArgumentParser) -> None:
     """The options of `bench`."""
     parser.epilog = "examples:\n  hookonce bench --quick\n  hookonce bench --json > results.json"
-    add_flag(parser, "--quick", "less of everything, in less than 20 seconds")
+    add_flag(parser, "--quick", "measure less, in under 20 seconds")
     parser.add_argument(
-        "--rounds", type=number_parser(_MAX_ROUNDS), metavar="N", help="default: 10, and 3 with --quick"
+        "--rounds",
+        type=number_parser(_MAX_ROUNDS),
+        metavar="N",
+        help="number of rounds; default: 10, and 3 with --quick",
     )
-    add_flag(parser, "--json", "one JSON object")
+    add_flag(parser, "--json", "print JSON")
 
 
 def run(options: Namespace) -> int:
@@ -42,7 +45,7 @@ def print_report(report: BenchReport) -> None:
     print()
     for ratio in report.ratios:
         verdict = "held" if ratio.held else "missed"
-        aim = "" if ratio.held is None else f"  (aim: at {ratio.bound} {ratio.aim}; {verdict})"
+        aim = "" if ratio.held is None else f"  (target: at {ratio.bound} {ratio.aim}; {verdict})"
         callers_text = "" if ratio.callers == 1 else f", {ratio.callers} callers"
         print(f"{ratio.case} / {ratio.to}, {ratio.of.removesuffix('_ms')}{callers_text}: {ratio.value}{aim}")
     for memory in report.memory:
@@ -51,6 +54,6 @@ def print_report(report: BenchReport) -> None:
     for skipped_case in report.skipped:
         print(f"not measured: {skipped_case.case}: {skipped_case.reason}")
     print(f"\n{report.machine}, load {report.load} when it began")
-    print(f"nothing: {report.floor}; calls were started by a spawner of {report.spawner}")
-    print("times: from the start of the process that an agent would start for a hook until its end")
-    print("echo: our client and a daemon that says the same to everybody; cold: calls that a daemon did not answer")
+    print(f"nothing: {report.floor}; processes were started from {report.spawner}")
+    print("times: from start to end of the process that an agent starts for a hook")
+    print("echo: hookonce's client with a daemon that always gives the same answer; cold: calls without a daemon")

@@ -8,13 +8,13 @@ from hookonce.cli._ui.messages import print_json
 from hookonce.cli._ui.tables import print_table
 from hookonce.errors import UsageError
 
-VERBS = {"fetch": "fetch pinned agents from npm"}
+VERBS = {"fetch": "download pinned agents from npm"}
 _EXAMPLES = """examples:
   hookonce lab fetch --dry-run
   hookonce lab fetch codex"""
-_FETCH_HELP = """Agents lie in $XDG_CACHE_HOME/hookonce/agents (HOOKONCE_AGENTS names another folder). Every package is
-pinned by its version, and on linux-x64 by its checksum as well; elsewhere machine code, and everywhere what --version
-names beyond our list, is what npm says. No script of a package is run.
+_FETCH_HELP = """Agents are in $XDG_CACHE_HOME/hookonce/agents (HOOKONCE_AGENTS names another folder). Every package
+is pinned by its version, and on linux-x64 also by its checksum. Native code for other platforms, and versions that are
+given with --version, are taken as npm delivers them. No script of a package is run.
 
 examples:
   hookonce lab fetch --dry-run
@@ -27,10 +27,10 @@ def configure(parser: ArgumentParser) -> None:
     """The verb of `lab`, what can be done beside `prove`."""
     parser.epilog = _EXAMPLES
     fetch = add_verb(parser.add_subparsers(metavar="VERB", required=True), "fetch", VERBS["fetch"], _FETCH_HELP)
-    fetch.add_argument("names", nargs="*", metavar="AGENT", help="default: all that are pinned")
+    fetch.add_argument("names", nargs="*", metavar="AGENT", help="default: all pinned agents")
     fetch.add_argument("--version", action="append", metavar="V", help="another version of one agent; may be repeated")
-    add_flag(fetch, "--dry-run", "only tell what is there, what is not, and its size")
-    add_flag(fetch, "--json", "one JSON object per version")
+    add_flag(fetch, "--dry-run", "show what is downloaded, what is not, and the sizes")
+    add_flag(fetch, "--json", "print one JSON object per version")
 
 
 def run(options: Namespace) -> None:
@@ -39,7 +39,7 @@ def run(options: Namespace) -> None:
 
     versions = options.version or []
     if versions and len(options.names) != 1:
-        raise UsageError("--version is about one agent: hookonce lab fetch AGENT --version V")
+        raise UsageError("--version needs exactly one agent: hookonce lab fetch AGENT --version V")
     if not options.dry_run:
         fetch_agents(options.names, versions, lambda text: print(text, file=sys.stderr, flush=True))
     rows = plan_downloads(options.names, versions)
@@ -49,4 +49,4 @@ def run(options: Namespace) -> None:
     cells = ((row.agent, row.version, str(row.megabytes), row.state, row.folder) for row in rows)
     print_table(("agent", "version", "MB", "state", "folder"), cells)
     if missing_mb := sum(row.megabytes for row in rows if row.state != "fetched"):
-        print(f"\nup to {missing_mb:,} MB would be fetched")
+        print(f"\nup to {missing_mb:,} MB would be downloaded")

@@ -27,22 +27,27 @@ _EXAMPLES = """examples:
   hookonce prove claude-code --only denied
   hookonce prove qwen-code --version 0.15.10 --json
   hookonce prove --pinned --tries 3 --out certificates"""
-_NO_AGENT_MESSAGE = "no agent was found on this machine or among those that were fetched; hookonce lab fetch gets them"
+_NO_AGENT_MESSAGE = "no agent was found on this machine or among the downloaded ones; hookonce lab fetch downloads them"
 
 
 def configure(parser: ArgumentParser) -> None:
     """The options of `prove`."""
     parser.epilog = _EXAMPLES
     add = parser.add_argument
-    add("names", nargs="*", metavar="AGENT", help=f"default: all that are found of {', '.join(drivers.DRIVER_MODULES)}")
-    add_flag(parser, "--pinned", "only what was fetched, in the versions that we know best")
-    add("--version", metavar="V", help="a version that was fetched (hookonce lab fetch --version V)")
-    tries_help = "how often each claim is tried; default: 1"
+    add(
+        "names",
+        nargs="*",
+        metavar="AGENT",
+        help=f"default: all that are found among {', '.join(drivers.DRIVER_MODULES)}",
+    )
+    add_flag(parser, "--pinned", "only downloaded agents, in the pinned versions")
+    add("--version", metavar="V", help="a downloaded version (hookonce lab fetch --version V)")
+    tries_help = "how often each claim is tested; default: 1"
     add("--tries", type=number_parser(_MAX_TRIES), default=1, metavar="N", help=tries_help)
-    add("--only", action="append", default=[], metavar="CLAIM", help="only this claim or experiment")
-    add("--out", type=Path, metavar="DIR", help="write a certificate for each agent into a folder")
-    add_flag(parser, "--dry-run", "tell what would be tried, and try nothing")
-    add_flag(parser, "--json", "one JSON object for each agent")
+    add("--only", action="append", default=[], metavar="CLAIM", help="test only this claim or experiment")
+    add("--out", type=Path, metavar="DIR", help="write a certificate for each agent into this folder")
+    add_flag(parser, "--dry-run", "show what would be tested, without testing anything")
+    add_flag(parser, "--json", "print one JSON object for each agent")
 
 
 def run(options: Namespace) -> int:
@@ -76,7 +81,7 @@ def _handle_end_signal(number: int, _frame: object) -> None:
 def _find_programs(options: Namespace) -> tuple[list[AgentProgram], list[str]]:
     names = list(dict.fromkeys(find_agent(name).name for name in options.names))
     if options.version and len(names) != 1:
-        raise UsageError("a version belongs to one agent: hookonce prove AGENT --version V")
+        raise UsageError("--version needs exactly one agent: hookonce prove AGENT --version V")
     programs, missing = list[AgentProgram](), list[str]()
     for name in names or drivers.DRIVER_MODULES:
         try:
@@ -88,10 +93,10 @@ def _find_programs(options: Namespace) -> tuple[list[AgentProgram], list[str]]:
             programs.append(program)
         elif names:
             label, option = (f" {options.version}", f" --version {options.version}") if options.version else ("", "")
-            hint = f"hookonce lab fetch {name}{option} gets it"
-            missing.append(f"{name}{label} is neither on this machine nor fetched; {hint}")
+            hint = f"hookonce lab fetch {name}{option} downloads it"
+            missing.append(f"{name}{label} is neither on this machine nor downloaded; {hint}")
         elif options.pinned:
-            warn(f"{name} was not fetched, and is left out; hookonce lab fetch {name}")
+            warn(f"{name} is not downloaded, and is left out; hookonce lab fetch {name}")
     return programs, missing
 
 
@@ -106,9 +111,9 @@ def _check_claim_names(options: Namespace, programs: list[AgentProgram]) -> None
     for program in programs:
         if options.only and not claim_names_of(program, frozenset(options.only)):
             hint = f"hookonce is not installed for {program.agent}; hookonce install {program.agent}"
-            raise HookonceError(f"there is nothing to try: {hint}")
+            raise HookonceError(f"there is nothing to test: {hint}")
     if options.out is not None and options.only:
-        raise UsageError("--out keeps whole certificates, so it does not go with --only")
+        raise UsageError("--out writes whole certificates, so it cannot be used with --only")
 
 
 def _print_plan(options: Namespace, programs: list[AgentProgram]) -> None:
@@ -149,10 +154,10 @@ def _print_certificate(certificate: Certificate) -> None:
 
 def _format_extra_time(certificate: Certificate) -> str:
     if certificate.extra_ms is None:
-        return "the time that hookonce takes was not measured"
+        return "the time that hookonce adds was not measured"
     if certificate.extra_ms < 1:
-        return "not measurably more time between two turns of the model than without hookonce"
-    return f"{certificate.extra_ms:.0f} ms more between two turns of the model (hookonce is called twice there)"
+        return "hookonce adds no measurable time between two model calls"
+    return f"hookonce adds {certificate.extra_ms:.0f} ms between two model calls (for two hook calls)"
 
 
 def _print_overview(certificates: list[Certificate]) -> None:
@@ -163,4 +168,4 @@ def _print_overview(certificates: list[Certificate]) -> None:
         extra = "-" if certificate.extra_ms is None else f"{certificate.extra_ms:.0f}"
         counts = map(str, count_states(certificate).values())
         rows.append((certificate.agent, certificate.version, *counts, extra, names))
-    print_table(("agent", "version", *states, "ms more between two turns", "what is contradicted"), rows)
+    print_table(("agent", "version", *states, "ms added between model calls", "claims that do not hold"), rows)

@@ -27,18 +27,18 @@ _EXAMPLES = """examples:
 def configure(parser: ArgumentParser) -> None:
     """The verbs of `audit`."""
     parser.epilog = _EXAMPLES
-    verb_help = """verify: look at every record; checkpoint: sign the record as it is now;
-        keys: list the keys that sign;
-        set-aside: keep the files of a damaged record, and begin a new one with what can be read of it"""
+    verb_help = """verify: check every record; checkpoint: sign the record as it is now;
+        keys: list the signing keys;
+        set-aside: keep the files of a damaged record, and start a new one with what can be verified"""
     parser.add_argument("verb", choices=VERBS, help=verb_help)
-    add_flag(parser, "--rotate", "with keys: begin to sign with a new key")
-    add_flag(parser, "--json", "tell it as JSON")
+    add_flag(parser, "--rotate", "with keys: sign with a new key from now on")
+    add_flag(parser, "--json", "print JSON")
 
 
 def run(options: Namespace) -> int | None:
     """Do what the verb says."""
     if options.rotate and options.verb != "keys":
-        raise UsageError("only keys are rotated. Next: hookonce audit keys --rotate")
+        raise UsageError("--rotate works only with keys. Next: hookonce audit keys --rotate")
     return VERBS[options.verb](options)
 
 
@@ -49,10 +49,10 @@ def _run_verify(options: Namespace) -> int:
         audit = verify(connection, report_progress=_show_audit_progress)
     show_status("")
     if (problem := status.find_write_obstacle()) is not None:
-        warn(f"{problem}: what agents tell now is in no record")
+        warn(f"{problem}: new events are not recorded")
     if lost_count := files.lost_record_count():
         verb = "is" if lost_count == 1 else "are"
-        warn(f"{pluralize(lost_count, 'record')} could not be written, and {verb} in no row")
+        warn(f"{pluralize(lost_count, 'record')} could not be written, and {verb} missing")
     print_result(options, audit, _print_audit)
     return 0 if audit.ok else 1
 
@@ -92,14 +92,14 @@ def _run_checkpoint(options: Namespace) -> None:
         text = f"nothing to do: all {pluralize(signed_count, 'record')} are signed already"
         print(text if signed_count else "nothing to sign")
     else:
-        print(f"records up to {new_checkpoint.seq:,} are signed with the key {new_checkpoint.key}")
+        print(f"all records up to {new_checkpoint.seq:,} are signed with the key {new_checkpoint.key}")
 
 
 def _run_keys(options: Namespace) -> None:
     """List the keys that sign or have signed; a person may begin a new one."""
     if options.rotate:
         current_key = keys.load_signing_key()[0]
-        consequence = f"sign with a new key from now on; nobody can sign with {current_key} any more"
+        consequence = f"sign with a new key from now on; {current_key} can no longer sign"
         require_consent("audit keys --rotate", consequence)
         keys.rotate_signing_key()
     print_result(options, keys.list_signing_keys(), _print_keys)
@@ -107,7 +107,7 @@ def _run_keys(options: Namespace) -> None:
 
 def _print_keys(signers: list[keys.SigningKeyInfo]) -> None:
     for signer in signers:
-        print(f"{signer.name}  since {signer.since}  {'signs' if signer.signs else 'signs no more'}")
+        print(f"{signer.name}  since {signer.since}  {'signs' if signer.signs else 'retired'}")
     if not signers:
         print("there is no key yet; the first checkpoint makes one")
 
@@ -116,12 +116,12 @@ def _run_set_aside(options: Namespace) -> None:
     """Begin a new record in the place of a damaged one, with what can be read of it; its files are kept."""
     file = database.database_file()
     if not file.exists():
-        raise HookonceError("nothing was ever kept here")
+        raise HookonceError("nothing was ever recorded here")
     damage_text = _find_damage()
     if damage_text is None:
-        raise HookonceError("nothing is wrong with the record (hookonce audit verify), so it stays where it is")
-    plan = f"put {file} aside, keep its files, and begin a new record with what is proven to be what was written"
-    limits = "what retention has removed, and the sums of it, stay in the old one alone"
+        raise HookonceError("the record is not damaged (hookonce audit verify), so nothing was done")
+    plan = f"move the files of {file} into a folder of their own, and start a new record with every verified record"
+    limits = "totals of records that retention has removed stay in the old files only"
     require_consent("audit set-aside", f"{damage_text}\n{plan}\n{limits}")
     print_result(options, quarantine_database(damage_text, _show_audit_progress), _print_quarantine)
 
@@ -137,17 +137,17 @@ def _find_damage() -> str | None:
     first = audit.flaws[0]
     further_flaws = len(audit.flaws) + audit.more - 1
     further_note = f", and {pluralize(further_flaws, 'more flaw')}" if further_flaws else ""
-    return f"the record is not what was written: {_flaw_location(first)}: {first.what}{further_note}"
+    return f"the record was changed: {_flaw_location(first)}: {first.what}{further_note}"
 
 
 def _print_quarantine(quarantine: QuarantineResult) -> None:
     count = f"{quarantine.taken:,} of {pluralize(quarantine.rows, 'record')}"
-    print(f"{count} taken over; the old files are in {quarantine.folder}")
+    print(f"{count} copied to the new record; the old files are in {quarantine.folder}")
     for span in quarantine.left:
         rows = f"record {span.first:,}" if span.first == span.last else f"records {span.first:,} to {span.last:,}"
-        print(f"left there: {rows}: {span.why}")
+        print(f"not copied: {rows}: {span.why}")
     if quarantine.more:
-        print(f"left there: {pluralize(quarantine.more, 'more record')}")
+        print(f"not copied: {pluralize(quarantine.more, 'more record')}")
 
 
 VERBS: dict[str, Callable[[Namespace], int | None]] = {

@@ -14,8 +14,8 @@ from hookonce.store.usage import prices
 
 _MICROS_PER_DOLLAR = 1_000_000
 _ESTIMATE_NOTE = (
-    "The cost is an estimate from list prices. Some models charge more for very long requests; where an agent tells "
-    "its tokens only for a whole turn, that is not known, and the ordinary price is taken."
+    "Costs are estimates from list prices. Surcharges for very long requests are included only where the agent reports "
+    "the tokens of each request."
 )
 _NAME_SHAPES: dict[str, Shape] = {"project": "path", "session": "name"}
 _EXAMPLES = """examples:
@@ -23,7 +23,7 @@ _EXAMPLES = """examples:
   hookonce cost --by model --json
   hookonce cost --by session --since 1d
 
-A model without a price of its own gets one in ~/.config/hookonce/prices.toml, in dollars per million tokens;
+Set the price of a model in ~/.config/hookonce/prices.toml, in dollars per million tokens;
 input and output are needed, the others cost as much as input unless they are named:
 
   ["my-model"]
@@ -41,7 +41,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--by", choices=COST_GROUPINGS, default="day", help="default: day")
     filters.add_filter_options(parser, "agent", "since", "until")
     add_utc_option(parser)
-    add_flag(parser, "--json", "one JSON object; a millionth of a dollar is 1")
+    add_flag(parser, "--json", "print JSON; costs are in millionths of a dollar")
 
 
 def run(options: Namespace) -> None:
@@ -55,7 +55,7 @@ def run(options: Namespace) -> None:
 
 def _print_cost(costs: CostReport) -> None:
     if not costs.rows:
-        print(filters.no_records_message("no agent has told of tokens in that time"))
+        print(filters.no_records_message("no agent has reported tokens in that time"))
         return
     visible_rows, cells = costs.rows[-max_list_rows() :] if costs.by == "day" else costs.rows[: max_list_rows()], []
     for row in (*visible_rows, costs.total):
@@ -80,8 +80,8 @@ def _print_cost(costs: CostReport) -> None:
     if hidden_count := len(costs.rows) - len(visible_rows):
         print(f"and {hidden_count:,} more (--json lists all)")
     if costs.total.unpriced:
-        print_words("not in the cost: models without a price, or whose agent does not tell how much they wrote")
-        print_words(f"Next: write a price into {prices.prices_file()}; hookonce cost --help shows how")
+        print_words("not in the cost: models without a known price, or without a count of output tokens")
+        print_words(f"Next: add the price to {prices.prices_file()}; hookonce cost --help shows how")
     if note := filters.days_note(costs.utc_days):
         print_words(note)
     print_words(_ESTIMATE_NOTE)

@@ -22,7 +22,7 @@ def configure(parser: ArgumentParser) -> None:
     """The options of `demo`."""
     parser.epilog = "examples:\n  hookonce demo\n  hookonce demo codex gemini-cli\n  hookonce demo --json | head -1"
     parser.add_argument("names", nargs="*", metavar="AGENT", help=f"default: {', '.join(list_recordings())}")
-    add_flag(parser, "--json", "the records as JSON lines")
+    add_flag(parser, "--json", "print the records as JSON lines")
 
 
 def run(options: Namespace) -> None:
@@ -40,11 +40,11 @@ def run(options: Namespace) -> None:
 def _print_timeline(records: list[Record], names: list[str]) -> None:
     colours = dict(zip(names, cycle(_COLOURS), strict=False))
     rows = [(one.event.agent, _native_name(one), one.event.type, summarize_in_line(one)[:60]) for one in records]
-    columns = ("agent", "its own word", "one vocabulary", Column("what happened", shape="line"))
+    columns = ("agent", "native name", "one vocabulary", Column("what happened", shape="line"))
     print_table(columns, rows, styles=[colours[record.event.agent] for record in records])
     types = {record.event.type for record in records}
     native_names = {(record.event.agent, _native_name(record)) for record in records}
-    mapping_text = f"{pluralize(len(native_names), 'native word')} became {len(types)}"
+    mapping_text = f"{pluralize(len(native_names), 'native name')} became {len(types)} canonical ones"
     print(f"\n{pluralize(len(records), 'event')} of {pluralize(len(set(names)), 'agent')}: {mapping_text}.")
     print("Next: hookonce agents · hookonce translate --help · hookonce check --help")
 

@@ -38,7 +38,7 @@ def event_cells(record: Stored, time: str) -> tuple[str, ...]:
 def format_folded(types: Counter[str], hint: str = " (--all shows each)") -> str:
     """Rows that say nothing, in one line."""
     names = ", ".join(f"{name} {count:,}" if count > 1 else name for name, count in types.most_common())
-    return f"… {pluralize(types.total(), 'event')} without a text: {names}{hint}"
+    return f"… {pluralize(types.total(), 'event')} without details: {names}{hint}"
 
 
 class EventTable:

@@ -37,7 +37,7 @@ _MAX_CELL_LINES = 3  # of an answer on a terminal
 def run_sql(options: Namespace) -> None:
     """Answer a read-only SQL query as table, JSON lines or CSV."""
     if len(options.words) != 1:
-        raise UsageError('one question is needed: hookonce events sql "SELECT count(*) FROM events"')
+        raise UsageError('one SQL query is needed: hookonce events sql "SELECT count(*) FROM events"')
     with open_store(warn) as connection:
         names, rows = run_query(connection, options.words[0], options.timeout or _DEFAULT_TIMEOUT_S)
         decoded_rows = (list(map(_decode_bytes, row)) for row in rows)
@@ -118,7 +118,7 @@ def _explain_write_error(file: Path, problem: OSError) -> str:
         return f"there is no folder {file.parent}. Next: mkdir -p {quote(str(file.parent))}"
     if isinstance(problem, IsADirectoryError):
         return "that is a folder; name a file in it"
-    return f"{problem.strerror}; name another file with --out, or leave it away for standard output"
+    return f"{problem.strerror}; choose another file with --out, or omit --out for stdout"
 
 
 _MAX_FAULTS_SHOWN = 20  # lines that could not be read and are named
@@ -142,21 +142,23 @@ def run_import(options: Namespace) -> int:
             total, bad_count = _add_progress(total, progress), bad_count + file_bad_count
             signers.update(progress.signed_by)
     if unread_files < len(names):
-        repeat_note = f"{pluralize(total.repeat_lines, 'line')} folded into the events that they belong to"
-        existing_note = f"{pluralize(total.existing, 'event')} there before"
-        repeat_id_note = f"{pluralize(total.repeat_events, 'event')} left out, whose id repeats in the file"
+        repeat_note = f"{pluralize(total.repeat_lines, 'line')} merged into the events that they belong to"
+        existing_note = f"{pluralize(total.existing, 'event')} recorded before"
+        repeat_id_note = f"{pluralize(total.repeat_events, 'event')} left out, because their id repeats in the file"
         notes = [repeat_note] * bool(total.repeat_lines) + [existing_note] * bool(total.existing)
         notes += [repeat_id_note] * bool(total.repeat_events)
-        print("; ".join([f"{pluralize(total.new, 'event')} kept, of {pluralize(total.line_count, 'line')}", *notes]))
+        print(
+            "; ".join([f"{pluralize(total.new, 'event')} imported, of {pluralize(total.line_count, 'line')}", *notes])
+        )
         for signer, count in signers.items():
             print(f"{pluralize(count, 'line')} signed by {signer}")
     if bad_count > total.broken_count:
         warn(f"{pluralize(bad_count - total.broken_count, 'line')} could not be read")
     if total.broken_count:
-        warn(f"{pluralize(total.broken_count, 'line')} not kept, because of a signature that does not fit")
+        warn(f"{pluralize(total.broken_count, 'line')} not imported, because the signature does not match")
     if unread_files:
         files_text = pluralize(unread_files, "file")
-        warn(f"{files_text} could not be read; name files with an event in each line, or - for stdin")
+        warn(f"{files_text} could not be read; name files with one event per line, or - for stdin")
     return 1 if bad_count or unread_files else 0
 
 
@@ -185,12 +187,12 @@ _MAX_CALL_AGE_S = 60  # seconds after which nobody waits for the answer of a cal
 def run_erase(options: Namespace) -> int:
     """Overwrite the content of records for ever; their existence and time stay."""
     if bool(options.words) == (options.session is not None):
-        raise UsageError("say which: hookonce events erase ID…, or --session ID, with --agent NAME if need be")
+        raise UsageError("name the records: hookonce events erase ID…, or --session ID, with --agent NAME if need be")
     with open_store(warn) as connection:
         record_ids = _find_record_ids(connection, options)
     if record_ids:  # else they were erased before, and perhaps not cleaned away
-        subject = f"{pluralize(len(record_ids), 'record')} {'says' if len(record_ids) == 1 else 'say'}"
-        require_consent("events erase", "\n".join([f"erase for ever what {subject}:", *record_ids]))
+        subject = f"{pluralize(len(record_ids), 'record')}"
+        require_consent("events erase", "\n".join([f"permanently erase the content of {subject}:", *record_ids]))
     with Writer() as writer:
         erasure = erase_records(writer, record_ids)
     runtime_dir.remove_stale_files(doors=0, questions=0, calls=_MAX_CALL_AGE_S)
@@ -198,7 +200,7 @@ def run_erase(options: Namespace) -> int:
     if erasure.cleanup_problem is None:
         return 0
     problem = f"old pages of the database may still hold them ({erasure.cleanup_problem})"
-    warn(f"{problem}; run it again when nobody uses the record")
+    warn(f"{problem}; run it again when no other program uses the record")
     return 1
 
 
@@ -211,7 +213,7 @@ def _find_record_ids(connection: Connection, options: Namespace) -> list[str]:
     rows = {name: connection.execute(query, (name, agent_name)).fetchone() for name in dict.fromkeys(options.words)}
     if missing := [name for name, row in rows.items() if row is None]:
         subject = f"record of {agent_name}" if agent_name else "record"
-        raise HookonceError(f"no {subject} is called {', '.join(missing)}; hookonce events --json tells their ids")
+        raise HookonceError(f"no {subject} is called {', '.join(missing)}; hookonce events --json shows ids")
     return [name for name, row in rows.items() if not row[0]]
 
 

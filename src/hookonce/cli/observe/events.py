@@ -57,7 +57,7 @@ def _record_writer(write_record: Callable[[Stored], object], flush: Flush = lamb
         flush()
         if unreadable:
             numbers = f"{pluralize(len(unreadable), 'record')} (the first is number {unreadable[0]})"
-            warn(f"{numbers} cannot be read; hookonce audit verify says more")
+            warn(f"{numbers} cannot be read; hookonce audit verify shows more")
             unreadable.clear()
 
     return write_row, finish
@@ -83,7 +83,7 @@ def _format_writer(options: Namespace) -> tuple[RowWriter, Flush]:
         raise UsageError(f"{name} has no variant {variant!r}")
     level: Level = options.privacy or ("full" if target is canonical.FORMAT else "minimal")
     if options.sign and name not in SIGNED_FORMATS:
-        raise UsageError(f"{target.title} has no place for a signature; {', '.join(SIGNED_FORMATS)} have one")
+        raise UsageError(f"{target.title} cannot hold a signature; {', '.join(SIGNED_FORMATS)} have one")
     plan = TranslationPlan(source=canonical.FORMAT, target=target, variant=variant, level=level, signs=options.sign)
     translation = Translation(replace(plan, keeps_users=True))
 
@@ -120,8 +120,8 @@ VERBS: dict[str, set[str]] = {
     "import": {"words", "from"},
     "erase": {"words", "session", "agent"},
 }
-_VERB_HELP = """sql: ask for anything, change nothing; export: write records with their hashes;
-    import: keep events from files; erase: overwrite what records say"""
+_VERB_HELP = """sql: run a read-only SQL query; export: write records with their hashes;
+    import: add events from files; erase: overwrite the content of records"""
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -129,19 +129,21 @@ def configure(parser: ArgumentParser) -> None:
     parser.epilog = _EXAMPLES
     add = parser.add_argument
     add("verb", nargs="?", choices=[verb for verb in VERBS if verb], help=_VERB_HELP)
-    add("words", nargs="*", metavar="WORD", help="a question, files, or ids of records")
+    add("words", nargs="*", metavar="WORD", help="a SQL query, files, or ids of records")
     filters.add_filter_options(parser)
-    add_flag(parser, "--follow", "go on with what comes, until Ctrl-C")
+    add_flag(parser, "--follow", "also show new events as they come, until Ctrl-C")
     add_utc_option(parser)
-    add_flag(parser, "--all", "on a terminal: a row for each event, also for those that say nothing")
+    add_flag(parser, "--all", "on a terminal: show every event, also those without details")
     output_group = parser.add_mutually_exclusive_group()
-    add_flag(output_group, "--json", "records, one in each line")
-    add_flag(output_group, "--csv", "values with commas between them")
-    output_group.add_argument("--format", metavar="NAME", help=f"one of {', '.join(formats.FORMATS)}, one in each line")
-    add("--privacy", choices=LEVELS, help="with --format; default: minimal, and full for canonical")
-    add_flag(parser, "--sign", "with --format: sign each document with the key of this machine")
-    add("--timeout", type=parse_seconds, metavar="S", help="with sql: how long it may take; default: 30")
-    add("--out", metavar="FILE", help="with export: write there; default: standard output")
+    add_flag(output_group, "--json", "print records as JSON, one per line")
+    add_flag(output_group, "--csv", "print comma-separated values")
+    output_group.add_argument(
+        "--format", metavar="NAME", help=f"print events in this format, one per line: {', '.join(formats.FORMATS)}"
+    )
+    add("--privacy", choices=LEVELS, help="with --format: privacy level; default: minimal, and full for canonical")
+    add_flag(parser, "--sign", "with --format: sign each document with this machine's key")
+    add("--timeout", type=parse_seconds, metavar="S", help="with sql: timeout in seconds; default: 30")
+    add("--out", metavar="FILE", help="with export: write to this file; default: stdout")
     add("--from", dest="source", metavar="NAME", help="with import: the agent or format of the lines")
 
 
@@ -161,11 +163,11 @@ def _check_options(options: Namespace) -> None:
     set_options = {{"source": "from"}.get(name, name) for name in names}
     if unused_options := sorted(set_options - VERBS[options.verb or ""] - {"verb"}):
         command = f"events {options.verb}" if options.verb else "events alone"
-        raise UsageError(f"--{unused_options[0]} says nothing to {command}")
+        raise UsageError(f"--{unused_options[0]} has no effect with {command}")
     if options.privacy is not None and options.format is None:
-        raise UsageError("--privacy goes with --format: what is kept is shown as it is kept")
+        raise UsageError("--privacy needs --format; without it, records are shown as they are stored")
     if options.sign and options.format is None:
-        raise UsageError("--sign goes with --format, such as --format agent-hooks")
+        raise UsageError("--sign needs --format, such as --format agent-hooks")
 
 
 def _run_listing(options: Namespace) -> None:
@@ -179,7 +181,7 @@ def _run_listing(options: Namespace) -> None:
     if plain and not row_count:
         print(filters.empty_message(options, "event"))
     if row_count == default and options.last is None:
-        warn(f"these are the newest {row_count}; --last N shows more")
+        warn(f"only the newest {row_count} are shown; --last N shows more")
 
 
 def _write_rows(found_rows: Iterable[EventRow], write_row: RowWriter) -> int:
@@ -196,7 +198,7 @@ def _write_rows(found_rows: Iterable[EventRow], write_row: RowWriter) -> int:
 
 def _show_wait(seconds: float) -> None:
     """Say in a line that the record is still looked through; 0 takes the line away."""
-    show_status(f"looking through all events, {seconds:.0f} s so far" if seconds else "")
+    show_status(f"searching all events, {seconds:.0f} s so far" if seconds else "")
 
 
 def _run_follow(options: Namespace) -> None:

@@ -11,7 +11,7 @@ from hookonce.errors import HookonceError
 def configure(parser: ArgumentParser) -> None:
     """The options of `logs`."""
     parser.epilog = "examples:\n  hookonce logs\n  hookonce logs -n 200"
-    parser.add_argument("-n", type=int, default=50, metavar="LINES", help="how many lines; default: 50")
+    parser.add_argument("-n", type=int, default=50, metavar="LINES", help="number of lines; default: 50")
 
 
 def run(options: Namespace) -> None:
@@ -21,6 +21,6 @@ def run(options: Namespace) -> None:
             for line in deque(file, maxlen=max(options.n, 0)):
                 print(escape_unprintable(line.rstrip("\n")))
     except FileNotFoundError:
-        print(f"{log_path()} is not there: nothing has gone wrong yet")
+        print(f"{log_path()} does not exist: nothing has been logged yet")
     except OSError as problem:
         raise HookonceError(f"{log_path()} cannot be read: {problem.strerror}") from None

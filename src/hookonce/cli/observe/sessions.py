@@ -18,7 +18,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.epilog = "examples:\n  hookonce sessions --since 3d\n  hookonce sessions --agent codex --json"
     filters.add_filter_options(parser, "agent", "project", "since", "until", "last")
     add_utc_option(parser)
-    add_flag(parser, "--json", "one JSON object for each session")
+    add_flag(parser, "--json", "print one JSON object per session")
 
 
 def run(options: Namespace) -> None:
@@ -31,7 +31,7 @@ def run(options: Namespace) -> None:
         print_json(*rows)
         return
     _print_sessions(rows, utc=options.utc)
-    hint = "Next: hookonce show SESSION tells one of them; the beginning of its name is enough"
+    hint = "Next: hookonce show SESSION shows one; the beginning of its id is enough"
     print_words(hint if rows else filters.empty_message(options, "session"))
 
 

@@ -31,12 +31,12 @@ from hookonce.store.privacy.addresses import mask_addresses
 from hookonce.store.privacy.redact import LEVELS, Level, redact
 from hookonce.store.query import RecordFilter, find_records, resolve_session, session_agent
 
-_EXAMPLES = """A turn begins with a prompt and ends before the next one; turn 0 is what came before the first. It ended
-by a response, a stop that was refused, a refused prompt, an interruption, the session's end or abort, or the next
-prompt; unfinished if nothing of that is known. A cost with + lacks models without a price.
+_EXAMPLES = """A turn begins with a prompt and ends before the next one; turn 0 is what came before the first.
+"ended by" is a response, a refused stop, a refused prompt, an interruption, the end or abort of the session, or the
+next prompt; unfinished if the end is not known. A cost with + leaves out models without a price.
 
-How long a call took is what its agent tells, else the time from the event before it to the event after it, without
-that of our hooks.
+The duration of a call is the one that the agent reports, else the time between its first and its last event, without
+the time of hooks.
 
 examples:
   hookonce show 01a1dde4
@@ -52,27 +52,29 @@ _INDENT_CHARS, _MIN_PATH_CHARS = 2, 16
 def configure(parser: ArgumentParser) -> None:
     """The options of `show`."""
     parser.epilog = _EXAMPLES
-    parser.add_argument("session", metavar="SESSION", help="the beginning of its name is enough")
+    parser.add_argument("session", metavar="SESSION", help="the id of a session; its beginning is enough")
     filters.add_filter_options(parser, "agent")
-    add_flag(parser, "--turns", "prompt by prompt: what each came to, and how it ended")
-    parser.add_argument("--format", choices=TURN_FORMATS, help="with --turns: each turn as a trace, or with its events")
-    parser.add_argument("--privacy", choices=LEVELS, help="with --format; default: minimal")
-    add_flag(parser, "--sign", "with --format: sign each trace or event with the key of this machine")
+    add_flag(parser, "--turns", "one row for each turn: its calls, files, tokens, cost and end")
+    parser.add_argument(
+        "--format", choices=TURN_FORMATS, help="with --turns: print each turn in this format, as a trace or as events"
+    )
+    parser.add_argument("--privacy", choices=LEVELS, help="with --format: privacy level; default: minimal")
+    add_flag(parser, "--sign", "with --format: sign each trace or event with this machine's key")
     add_utc_option(parser)
-    add_flag(parser, "--all", "on a terminal: a row for each event, also for those that say nothing")
-    add_flag(parser, "--json", "one JSON object; with --turns one for each turn")
+    add_flag(parser, "--all", "on a terminal: show every event, also those without details")
+    add_flag(parser, "--json", "print JSON; with --turns one object per turn")
 
 
 def run(options: Namespace) -> None:
     """Tell a session from its beginning: prompts, calls and what became of them, refusals, files."""
     if not options.turns and (options.format or options.privacy or options.sign):
         raise UsageError(
-            "--format, --privacy and --sign go with --turns; hookonce events --session SESSION --format tells events"
+            "--format, --privacy and --sign need --turns; hookonce events --session SESSION --format prints events"
         )
     if options.privacy and not options.format:
-        raise UsageError("--privacy goes with --format: what is kept is shown as it is kept")
+        raise UsageError("--privacy needs --format; without it, records are shown as they are stored")
     if options.sign and not options.format:
-        raise UsageError("--sign goes with --format, such as --format agent-hooks")
+        raise UsageError("--sign needs --format, such as --format agent-hooks")
     with open_store(warn) as connection:
         agent = query_args.agent_filter(options.agent, connection)
         name = resolve_session(connection, options.session, agent)
@@ -88,7 +90,7 @@ def run(options: Namespace) -> None:
         records = find_records(connection, query)
         timeline = build_timeline(map(mask_addresses, records) if options.json else records)
     if not timeline.steps:
-        raise HookonceError(f"nothing of the session {name} is kept any more")
+        raise HookonceError(f"the events of session {name} were removed from the record")
     print_result(options, timeline, partial(_print_timeline, utc=options.utc, shows_all=options.all))
 
 
@@ -132,7 +134,7 @@ def _print_turns(turns: Iterable[Turn], name: str, options: Namespace) -> None:
         lines.add_row(*_turn_cells(turn, shown_time), style=ALARM if turn.refusals else "")
     lines.flush()
     if is_empty:
-        raise HookonceError(f"nothing of the session {name} is kept any more")
+        raise HookonceError(f"the events of session {name} were removed from the record")
 
 
 def _turn_cells(turn: Turn, time: str) -> tuple[str, ...]:
@@ -206,7 +208,7 @@ def _summary_line(timeline: Timeline, *, utc: bool) -> str:
         ", ".join(timeline.models),
         describe_usage(timeline.usage),
         _compaction_text(timeline),
-        f"ended: {timeline.ended}" if timeline.ended else "no end is known",
+        f"ended: {timeline.ended}" if timeline.ended else "end not known",
     ]
     return escape_unprintable(" · ".join(part for part in parts if part))
 
@@ -221,7 +223,7 @@ def _end_time(timeline: Timeline, *, utc: bool) -> str:
 
 def _compaction_text(timeline: Timeline) -> str:
     limit = timeline.compaction_limit
-    return "compacts at an unknown size" if limit is None else f"compacts at {limit:,} tokens"
+    return "compaction size not known" if limit is None else f"compacts at {limit:,} tokens"
 
 
 def _step_cells(step: TimelineStep) -> tuple[str, str, str]:
@@ -245,6 +247,6 @@ def _outcome_mark(step: TimelineStep) -> str:
 def _end_text(call: SessionCall) -> str:
     if call.end is None:
         return ""
-    ran_text = " · ran all the same" if call.refused else ""
+    ran_text = " · ran although it was refused" if call.refused else ""
     duration_text = f" · took {format_duration(call.duration_ms / _MS_PER_S)}" if call.duration_ms is not None else ""
-    return ran_text + duration_text + (" (paired by guess)" if call.guessed else "")
+    return ran_text + duration_text + (" (start and end matched by guess)" if call.guessed else "")

@@ -19,8 +19,8 @@ _EXAMPLES = """examples:
   hookonce stats --agent codex --json
   hookonce stats --rebuild"""
 _HOOK_TIMES_NOTE = (
-    "The times are how long a hook ran, from its start to its end. Half of the runs, and 95 % of them, were not longer "
-    "than shown; these two are counted in steps, and may be up to a quarter too high."
+    'Times are how long a hook ran, from its start to its end. The columns with "within" come from a histogram and may '
+    "be up to 25 % too high."
 )
 _BAR_CHARS = 30  # characters of the longest bar
 
@@ -30,8 +30,8 @@ def configure(parser: ArgumentParser) -> None:
     parser.epilog = _EXAMPLES
     filters.add_filter_options(parser, "agent", "since", "until")
     add_utc_option(parser)
-    add_flag(parser, "--rebuild", "count all events again, and replace the summaries")
-    add_flag(parser, "--json", "one JSON object")
+    add_flag(parser, "--rebuild", "count all events again, and replace the stored counts")
+    add_flag(parser, "--json", "print JSON")
 
 
 def run(options: Namespace) -> None:
@@ -47,7 +47,7 @@ def run(options: Namespace) -> None:
 
 def _run_rebuild(options: Namespace) -> None:
     if options.agent or options.since or options.until or options.utc:
-        raise UsageError("--rebuild counts everything; it takes no other option than --json")
+        raise UsageError("--rebuild counts all events; the only other option it takes is --json")
     ingest_spool(warn)
     with Writer() as writer:
         count = rebuild_summaries(
@@ -59,7 +59,7 @@ def _run_rebuild(options: Namespace) -> None:
 
 def _print_stats(totals: Stats) -> None:
     if not totals.events:
-        print(filters.no_records_message("there is no such event"))
+        print(filters.no_records_message("no event matches"))
     _print_agents(totals)
     tallies = {"event": totals.types, "tool": totals.tools, "decision": totals.decisions}
     for title, counts in (tallies | {f"day ({totals.zone})": totals.days}).items():
@@ -68,11 +68,11 @@ def _print_stats(totals: Stats) -> None:
         print_words(f"{note}\n")
     if totals.tokens is not None:
         token_text = f"{totals.tokens['input_tokens']:,} in, {totals.tokens['output_tokens']:,} out"
-        print(f"tokens: {token_text}; hookonce cost says what they were worth\n")
+        print(f"tokens: {token_text}; hookonce cost estimates what they cost\n")
     if totals.hooks:
         _print_hooks(totals)
     elif totals.hooks is None:
-        print("what hooks cost is not counted by agent; hookonce stats shows it for all")
+        print("times of hooks are not counted per agent; hookonce stats without --agent shows them")
     if totals.lost_records:
         print(f"{pluralize(totals.lost_records, 'record')} could not be written")
 

@@ -29,20 +29,22 @@ _MAX_REFUSALS = 20  # refusals in a list
 _ACTION_CHARS = 80  # characters of an action in a list
 # What keeps a hook from running, and what to do about it.
 _HINTS_BY_GAP = {
-    "trust": "hookonce trust shows a project's hooks, and lets them run",
-    "policy": "whoever wrote the policy can change it",
-    "manifest": "hookonce check FILE says what is wrong with it",
+    "trust": "hookonce trust shows a project's hooks, and lets you trust them",
+    "policy": "the author of the policy can change it",
+    "manifest": "hookonce check FILE lists its problems",
 }
 
 
 def configure(parser: ArgumentParser) -> None:
     """The options of `why`."""
     parser.epilog = _EXAMPLES
-    parser.add_argument("id", nargs="?", metavar="ID", help="an event; default: the last one that was refused")
-    add_flag(parser, "--list", f"the last refusals, {_MAX_REFUSALS} at most, the newest last")
-    add_flag(parser, "--failures", "of hooks that failed, instead of refusals")
+    parser.add_argument(
+        "id", nargs="?", metavar="ID", help="the id of an event; default: the last one that was refused"
+    )
+    add_flag(parser, "--list", f"list the last refusals, at most {_MAX_REFUSALS}, newest last")
+    add_flag(parser, "--failures", "hooks that failed, instead of refusals")
     add_utc_option(parser)
-    add_flag(parser, "--json", "the whole record as JSON; with --list one in each line")
+    add_flag(parser, "--json", "print the whole record as JSON; with --list one per line")
 
 
 def run(options: Namespace) -> None:
@@ -68,7 +70,7 @@ def run(options: Namespace) -> None:
 
 
 def _none_message(options: Namespace) -> str:
-    return "no hook has failed so far" if options.failures else "nothing was refused so far"
+    return "no hook has failed yet" if options.failures else "nothing was refused yet"
 
 
 def _has_failed(record: Stored) -> bool:
@@ -127,7 +129,7 @@ def _print_record(record: Stored, *, utc: bool) -> None:
     print(escape_unprintable(_headline(record, utc=utc)))
     print(f"  event {event.id}")
     if action := event_subject(event):
-        _print_indented(f"it wanted: {action}")
+        _print_indented(f"action: {action}")
     if decision is not None and decision.reason:
         _print_indented(f"because {decision.reason}" + (f" (said {decision.by})" if decision.by else ""))
     project = find_project(Path(event.cwd or ".").absolute())
@@ -136,7 +138,7 @@ def _print_record(record: Stored, *, utc: bool) -> None:
         _print_run(run, source)
     for gap in record.gaps:
         if gap.note and gap.strategy != "hashed":  # how a text was left out explains nothing
-            origin = f"{gap.where.removeprefix('$.')} was made up: " if gap.strategy == "synthesised" else ""
+            origin = f"{gap.where.removeprefix('$.')} was inferred: " if gap.strategy == "synthesised" else ""
             _print_indented(f"note: {origin}{gap.note}")
     for capability in _missing_capabilities(record):
         print(f"Next: {_HINTS_BY_GAP[capability]}")
@@ -148,7 +150,7 @@ def _print_record(record: Stored, *, utc: bool) -> None:
     elif refusals := [(run, source) for run, source in runs if run.outcome == "deny"]:
         run, source = refusals[-1]
         change = "" if source is None else f"change the hook {run.hook} in {source.file}; "
-        print(escape_unprintable(f"Next: {change}hookonce pause 10m asks no hook for a while"))
+        print(escape_unprintable(f"Next: {change}hookonce pause 10m runs no hooks for ten minutes"))
 
 
 def _print_indented(text: str) -> None:
@@ -163,7 +165,7 @@ def _headline(record: Stored, *, utc: bool) -> str:
     event, decision = record.event, record.decision
     native = f" ({event.tool.native})" if event.tool is not None and event.tool.native != event.tool.name else ""
     subject = f"{event.tool.name}{native}" if event.tool is not None else event.type
-    outcome = (decision.outcome if decision else None) or "no opinion"
+    outcome = (decision.outcome if decision else None) or "no decision"
     time = f"{format_time(event.received or event.time, utc=utc)} {zone_name(utc=utc)}"
     return f"{time} {event.agent} {event.type}: {subject}: {outcome}"
 
@@ -171,14 +173,14 @@ def _headline(record: Stored, *, utc: bool) -> str:
 def _print_run(run: HookRun, source: HookSource | None) -> None:
     """A hook; of one that refused or failed its command too, and its id, by which it is known when its words change."""
     ending = f", {run.failure or f'exit code {run.exit}'}" if run.failure or run.exit is not None else ""
-    outcome = f"{run.outcome or 'no opinion'}{ending}, ran for {run.duration_ms} ms{_model_text(run)}"
+    outcome = f"{run.outcome or 'no decision'}{ending}, ran for {run.duration_ms} ms{_model_text(run)}"
     scope = f" ({run.scope})" if run.scope else ""
     print(escape_unprintable(f"  {run.hook}{scope}: {outcome}"))
     if _needs_details(run):
-        command_text = "its command is in no manifest now" if source is None else f"it ran: {source.command}"
+        command_text = "its command is not in any manifest now" if source is None else f"command: {source.command}"
         print(escape_unprintable(f"    {command_text} (id {(run.digest or 'unknown')[:12]})"))
     if run.failure is not None and run.exit:
-        print("    what it wrote to stderr is in hookonce logs")
+        print("    hookonce logs shows what it wrote to stderr")
 
 
 def _needs_details(run: HookRun) -> bool:

@@ -27,7 +27,7 @@ def configure(parser: ArgumentParser) -> None:
     """The options of `adopt`."""
     parser.epilog = "examples:\n  hookonce adopt claude-code --dry-run\n  hookonce adopt claude-code --scope project"
     config_changes.add_change_options(parser, requires_names=True)
-    spec_help = "of a new manifest: 1.0 or 0.1; default: 1.0"
+    spec_help = "version of a new manifest: 1.0 or 0.1; default: 1.0"
     parser.add_argument("--spec", choices=SPEC_CHOICES, metavar="VERSION", help=spec_help)
 
 
@@ -62,7 +62,7 @@ def _trust_notices(scope: str, names: list[str]) -> list[str]:
     """What a person has to agree to before the hooks of these agents run from their new place."""
     notices = [f"{name}: {text}" for name in names if (text := config_of(load(name)).trust)]
     if names and scope == "project":
-        notices.append("Next: hookonce trust; hooks of a project run only as you have seen them")
+        notices.append("Next: hookonce trust; hooks of a project run only after you have reviewed them")
     return notices
 
 
@@ -71,7 +71,9 @@ def _adopt_agent(
 ) -> tuple[list[FileChange], ChangeProblems]:
     """One agent after the other: each sees files as the last one has left them, or (`earlier`) would leave them."""
     if not config_of(agent).repairable:
-        raise HookonceError(f"hooks of {agent.title} are not moved for you; hookonce convert --to hif shows them")
+        raise HookonceError(
+            f"hooks of {agent.title} cannot be moved automatically; hookonce convert --to hif shows them"
+        )
     spec = None if options.spec is None else parse_spec(options.spec)
     roots, client = current_roots(), str(paths.client_path())
     plan = plan_adoption(agent, options.scope, roots, client, adoption_gaps, spec, earlier_changes=earlier)

@@ -14,25 +14,25 @@ from hookonce.inspect.agent_matrix import AgentSetup, AgentSheet, HookTimeouts, 
 from hookonce.inspect.query_args import find_agent, find_event_type
 from hookonce.vocabulary.events import EVENTS
 
-PROOF_LEGEND = "proven: seen on the running agent; captured: in what it wrote; documented: in its documentation"
+PROOF_LEGEND = "proven: tested on the running agent; captured means seen in its payloads, documented only read about"
 PROOF_NOTES = (
-    "A version beside the mark: it sent the event, and every answer listed for the event worked there",
-    "contradicted: a claim about the event did not hold on the running agent; hookonce prove tells the evidence",
+    "With a version: in that version the event came, and every answer listed for it worked",
+    "contradicted: the running agent did something else than listed; hookonce prove shows the evidence",
 )
 POWER_LEGEND = (
-    "prevents: an answer can refuse; retries: it can make the agent go on; context: it can add text for the model",
-    "fails: what becomes of the action when its hook dies or is late; open also where nobody has seen it refused",
+    "prevents: the hook can refuse; retries: it can make the agent continue; context: it can add text for the model",
+    "fails: what happens to the action when the hook crashes or times out; open also where this is unknown",
 )
-UNSUPPORTED_NOTE = "its configuration is not converted yet"
+UNSUPPORTED_NOTE = "its configuration cannot be converted yet"
 EVENT_COLUMNS = ("power", "ask", "rewrite", "fails", "proof")
 OVERVIEW_COLUMNS = ("events", "prevent", "ask", "rewrite", "crash", "proof", "checked")
 
 _NONE = "–"
 _UNKNOWN = "?"
-_FAIL_MODE_TEXTS = {"open": "the tool call goes on (open)", "closed": "the tool call is refused (closed)"}
+_FAIL_MODE_TEXTS = {"open": "the tool call is made (open)", "closed": "the tool call is refused (closed)"}
 _ASK_TEXTS = {
     "native": "asks",
-    "denies_headless": "asks, and denies where nobody can be asked",
+    "denies_headless": "asks, and denies where no person can be asked",
     "ignored": "ask is ignored",
     "fatal": "ask ends the agent",
 }
@@ -124,10 +124,10 @@ def format_contradictions(sheet: AgentSheet) -> str | None:
 def config_rows(setup: AgentSetup) -> list[tuple[str, str]]:
     """Where hooks live, and what must be true for them to run."""
     rows = [(f"{scope} file", file) for scope, file in setup.files.items()]
-    rows += [(f"also read, {scope}", ", ".join(files)) for scope, files in setup.reads.items()]
-    rows += [("also obeys hooks of", ", ".join(setup.borrows))] if setup.borrows else []
+    rows += [(f"also reads, {scope}", ", ".join(files)) for scope, files in setup.reads.items()]
+    rows += [("also runs hooks of", ", ".join(setup.borrows))] if setup.borrows else []
     rows += [("language", setup.language), ("programs", ", ".join(setup.programs) or _NONE)]
-    rows += [("before hooks run", setup.trust or "no step known")]
+    rows += [("before hooks run", setup.trust or "nothing, as far as is known")]
     for switch in setup.switches:
         rows.append(("turned off by", f"{'.'.join(switch.keys)}: {dump(switch.value).decode()} in {switch.file}"))
     return rows
@@ -157,7 +157,7 @@ def ability_rows(setup: AgentSetup) -> list[tuple[str, str]]:
     rows += [(f"{tool} is", " or ".join(names)) for tool, names in setup.ambiguous.items()]
     rows.append(("timeout", _format_timeouts(setup.timeouts)))
     rows += [(name, "yes" if is_there else "no") for name, is_there in setup.capabilities.items()]
-    return [*rows, ("no opinion", f"prints {setup.silence or 'nothing'}")]
+    return [*rows, ("no decision", f"prints {setup.silence or 'nothing'}")]
 
 
 def failure_rows(setup: AgentSetup) -> list[tuple[str, str]]:
@@ -166,20 +166,22 @@ def failure_rows(setup: AgentSetup) -> list[tuple[str, str]]:
     switch = "none" if failure.switch is None else f"{failure.switch.key}: {dump(failure.switch.value).decode()}"
     switch_note = "" if failure.switch is None else f", unless the entry says {switch}"
     open_points = f"{', '.join(failure.open_at)}{switch_note}" if failure.open_at else "nowhere"
-    notice = f"at {setup.notice[0]}: {setup.notice[1]}" if setup.notice is not None else "no place for it is known"
+    notice = (
+        f"at {setup.notice[0]}: {setup.notice[1]}" if setup.notice is not None else "not possible, as far as is known"
+    )
     return [
         ("a hook crashes", _FAIL_MODE_TEXTS[failure.crash]),
-        ("a hook is late", _FAIL_MODE_TEXTS[failure.late]),
+        ("a hook times out", _FAIL_MODE_TEXTS[failure.late]),
         ("fail-closed switch", switch),
-        ("a killed hook is open at", open_points),
-        ("its user is shown broken hooks", notice),
+        ("open after a kill at", open_points),
+        ("where broken hooks are reported", notice),
     ]
 
 
 def _format_timeouts(timeouts: HookTimeouts) -> str:
-    unit = f"in {timeouts.unit}" if timeouts.unit else "an entry cannot set one"
-    min_unit_note = f", numbers below {timeouts.least} being seconds" if timeouts.least else ""
-    default = "no default known" if timeouts.default is None else f"default {format_seconds(timeouts.default)}"
+    unit = f"in {timeouts.unit}" if timeouts.unit else "cannot be set in an entry"
+    min_unit_note = f", numbers below {timeouts.least} are seconds" if timeouts.least else ""
+    default = "default not known" if timeouts.default is None else f"default {format_seconds(timeouts.default)}"
     longest = "" if timeouts.longest is None else f"; at most {format_seconds(timeouts.longest)}"
     return f"{unit}{min_unit_note}; {default}{longest}"
 
@@ -194,9 +196,9 @@ _EXAMPLES = """examples:
 def configure(parser: ArgumentParser) -> None:
     """The options of `agents`."""
     parser.epilog = _EXAMPLES
-    parser.add_argument("names", nargs="*", metavar="NAME", help="an agent; default: all of them, in short")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="an agent; default: a summary of all")
     parser.add_argument("--event", metavar="CANONICAL", help="compare what agents let a hook do at one event")
-    add_flag(parser, "--json", "one JSON object per agent, whole")
+    add_flag(parser, "--json", "print one JSON object per agent, with everything")
 
 
 def run(options: Namespace) -> None:
@@ -218,13 +220,13 @@ def run(options: Namespace) -> None:
 def _print_overview(sheets: list[AgentSheet]) -> None:
     columns = [Column(title, right=title in OVERVIEW_COLUMNS[:4]) for title in ("agent", *OVERVIEW_COLUMNS)]
     print_table(columns, [(sheet.name, *overview_cells(sheet)) for sheet in sheets])
-    print("\nprevent, ask, rewrite: the events at which a hook's answer can do that")
-    print("crash: what becomes of a tool call when its hook crashes")
+    print("\nprevent, ask, rewrite: the number of events at which a hook can do that")
+    print("crash: open, a tool call is made although its hook crashed; closed, it is refused")
     if any(sheet.config is None for sheet in sheets):
         print(f"A question mark: {UNSUPPORTED_NOTE}")
     for text in (PROOF_LEGEND, *PROOF_NOTES[:1]):
         print_words(text)
-    print_words("Next: hookonce agents NAME shows all of one; hookonce agents --event EVENT compares them")
+    print_words("Next: hookonce agents NAME shows everything about one; hookonce agents --event EVENT compares all")
 
 
 def _print_event(sheets: list[AgentSheet], event: str) -> None:
@@ -237,7 +239,7 @@ def _print_event(sheets: list[AgentSheet], event: str) -> None:
     _print_rows(("agent", *EVENT_COLUMNS, "native events"), rows)
     _print_lines([f"{sheet.name}, {note}" for sheet in sheets for note in install_notes(sheet.points)])
     if without := [sheet.name for sheet in sheets if not sheet.points]:
-        print(f"\nNo such event: {', '.join(without)}")
+        print(f"\nWithout this event: {', '.join(without)}")
     if unknown := [sheet.name for sheet in sheets if sheet.points and sheet.config is None]:
         print(f"\nA question mark ({', '.join(unknown)}): {UNSUPPORTED_NOTE}")
     print("", *POWER_LEGEND, PROOF_LEGEND, *PROOF_NOTES, sep="\n")
@@ -254,9 +256,9 @@ def _print_agent(sheet: AgentSheet) -> None:
     else:
         for title, rows_of in (("hooks", config_rows), ("entries", ability_rows), ("failure", failure_rows)):
             _print_rows((title, ""), rows_of(sheet.config))
-    _print_rows(("observers and context", ""), context_rows(sheet))
+    _print_rows(("hooks that only observe or add context", ""), context_rows(sheet))
     points = [(row.event, row.canonical, proof_mark(row), event_summary(row)) for row in sheet.points]
-    _print_rows(("event", "canonical", "proof", "what an answer can do, and more"), points)
+    _print_rows(("event", "canonical", "proof", "what a hook can do, and more"), points)
     _print_lines(install_notes(sheet.points))
     _print_names(sheet)
     print("", *(f"- {quirk}" for quirk in sheet.quirks), "", *POWER_LEGEND, PROOF_LEGEND, *PROOF_NOTES, sep="\n")

@@ -27,7 +27,7 @@ _EXAMPLES = """examples:
   hookonce doctor --repair
   hookonce doctor --vouch 3f1c0a9b2d4e5f60"""
 _MAX_REPAIRS = 50  # in one go: each is planned anew, so none can go round in circles for ever
-_NOT_INSTALLED = "nothing is installed: no agent calls hookonce, so that no hook would run. Next: hookonce install"
+_NOT_INSTALLED = "hookonce is not installed for any agent, so no hook runs. Next: hookonce install"
 _OWN_FILE_KINDS = frozenset({"client", "interpreter", "unanswered"})  # what we put back without asking: our own files
 
 
@@ -35,9 +35,9 @@ def configure(parser: ArgumentParser) -> None:
     """The options of `doctor`."""
     parser.epilog = _EXAMPLES
     config_changes.add_change_options(parser, has_changes=False)
-    add_flag(parser, "--repair", "mend what can be mended, after showing it")
-    add_flag(parser, "--dry-run", "with --repair: show it only")
-    vouch_help = "vouch for hooks by the marks that are shown, until they change; a log that they write to may grow"
+    add_flag(parser, "--repair", "repair what can be repaired; every change is shown first")
+    add_flag(parser, "--dry-run", "with --repair: show the changes, without making them")
+    vouch_help = "mark foreign hooks as known to you, by the marks that doctor shows, until they change"
     parser.add_argument("--vouch", nargs="+", metavar="MARK", default=[], help=vouch_help)
 
 
@@ -75,7 +75,9 @@ def _run_vouch(options: Namespace) -> None:
         raise HookonceError(f"no hook has the mark {unknown_marks[0]}; hookonce doctor lists them")
     require_consent("doctor --vouch", "\n".join(messages[mark] for mark in options.vouch))
     files = vouch(hooks[mark] for mark in options.vouch)
-    print(f"{pluralize(len(options.vouch), 'hook')} vouched for, until {' or '.join(('the entry', *files))} changes")
+    print(
+        f"{pluralize(len(options.vouch), 'hook')} marked as known, until {' or '.join(('the entry', *files))} changes"
+    )
 
 
 def _print_findings(findings: list[Diagnosis], *, is_installed: bool) -> None:
@@ -111,7 +113,7 @@ def _run_repair(options: Namespace) -> None:
             break
         if sys.stdin.isatty() and not options.json:
             print_lines(render_diff([change]))
-        if not confirm("Mend this?"):
+        if not confirm("Make this change?"):
             break
         install_client(warn)
         new_changes, problems = config_changes.apply_changes([change])
@@ -121,4 +123,4 @@ def _run_repair(options: Namespace) -> None:
     if not options.dry_run and any(finding.kind in _OWN_FILE_KINDS for finding in check_installation()):
         install_client(warn)
     if not options.json:
-        config_changes.report_changes(options, "mended", applied_changes, failures)
+        config_changes.report_changes(options, "repaired", applied_changes, failures)

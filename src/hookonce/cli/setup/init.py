@@ -35,7 +35,7 @@ def plan_first_manifest(folder: Path, script: str) -> list[FileChange]:
     manifest, example = folder / "hooks.json", folder / "example.py"
     existing = next((path for path in (manifest, folder / "hooks.yaml", example) if read_file(path) is not None), None)
     if existing is not None:
-        raise HookonceError(f"{existing} is already there; hookonce check {existing} tells whether it is right")
+        raise HookonceError(f"{existing} exists already; hookonce check {existing} lists its problems")
     hook: Object = {"name": "example", "event": "before_tool_execute", "matcher": "shell", "blocking": True}
     hook["handler"] = {"type": "command", "command": script, "timeout": 10}
     document = {"$schema": MANIFEST_SCHEMA_URL, "spec": "hooks/1.0", "hooks": [hook]}
@@ -49,8 +49,8 @@ def configure(parser: ArgumentParser) -> None:
     """The options of `init`."""
     parser.epilog = "examples:\n  hookonce init\n  hookonce init --scope user"
     parser.add_argument("--scope", choices=("user", "project"), default="project", help="default: project")
-    add_flag(parser, "--dry-run", "show what would be written, and write nothing")
-    add_flag(parser, "--json", "tell it as JSON")
+    add_flag(parser, "--dry-run", "show what would be written, without writing anything")
+    add_flag(parser, "--json", "print JSON")
 
 
 def run(options: Namespace) -> int:
@@ -64,6 +64,6 @@ def run(options: Namespace) -> int:
         changes, problems = config_changes.apply_changes(changes, is_removal=True)
     code = config_changes.report_changes(options, "written", changes, problems)
     if not options.json and not options.dry_run and not problems:
-        trust_hint = "" if is_user_scope else "; hookonce trust lets it run here"
-        print(f"Next: hookonce try example{trust_hint}; hookonce install lets your agents call it")
+        trust_hint = "" if is_user_scope else "; hookonce trust to let it run in this project"
+        print(f"Next: hookonce try example{trust_hint}; hookonce install to let your agents run it")
     return code

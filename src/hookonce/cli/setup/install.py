@@ -43,11 +43,11 @@ def configure(parser: ArgumentParser) -> None:
     parser.epilog = _EXAMPLES
     add = parser.add_argument
     config_changes.add_change_options(parser, has_diff=True)
-    add_flag(parser, "--trust", "tell agents that ask for it (Codex) that you trust these entries")
+    add_flag(parser, "--trust", "also mark the entries as trusted, for agents that demand it (Codex)")
     able_agents = ", ".join(sorted(http_reply.COMMAND_EVENTS))
-    http_help = f"let agents that can ({able_agents}) post events to the daemon; default: as it is"
+    http_help = f"let agents that can ({able_agents}) send events to the daemon over HTTP; default: no change"
     add("--http", action=BooleanOptionalAction, help=http_help)
-    add("--events", choices=("default", "all"), default="default", help="all: also those that come very often")
+    add("--events", choices=("default", "all"), default="default", help="all: also events that come very often")
 
 
 def run(options: Namespace) -> int:
@@ -164,10 +164,12 @@ def _print_next_steps(options: Namespace, applied_changes: list[FileChange]) -> 
         if config.trust is not None and config.review is None:
             print(f"{name}: {config.trust}")
         elif config.review is not None and options.trust:
-            print(f"{name}: our entries are marked as reviewed; a project must be trusted there as well")
+            print(
+                f"{name}: hookonce's entries are marked as reviewed; the project must be trusted in the agent as well"
+            )
     _print_untrusted(options, names)
     if applied_changes:
-        print("Next: hookonce status shows what calls us; hookonce uninstall gives the files back as they were")
+        print("Next: hookonce status shows what is installed; hookonce uninstall restores the files")
 
 
 def _print_untrusted(options: Namespace, names: list[str]) -> None:

@@ -42,9 +42,9 @@ class OwnFolder(NamedTuple):
 def configure(parser: ArgumentParser) -> None:
     """The options of `purge`."""
     parser.epilog = "examples:\n  hookonce purge --dry-run\n  hookonce purge\n  hookonce purge --config"
-    add_flag(parser, "--config", "delete your own hooks and settings too")
-    add_flag(parser, "--json", "tell it as JSON")
-    add_flag(parser, "--dry-run", "show what would go, and change nothing")
+    add_flag(parser, "--config", "also delete your own hooks and settings")
+    add_flag(parser, "--json", "print JSON")
+    add_flag(parser, "--dry-run", "show what would be deleted, without deleting anything")
 
 
 def run(options: Namespace) -> int:
@@ -60,7 +60,7 @@ def run(options: Namespace) -> int:
     end_daemon()  # what it still has to write goes with the rest
     applied_changes, failures = config_changes.apply_changes(changes, is_removal=True)
     hint = "run hookonce uninstall --scope project there first"
-    failures += [("", f"{path} still names us: {hint}") for path in leftover_files()]
+    failures += [("", f"{path} still has entries of hookonce: {hint}") for path in leftover_files()]
     if failures or problems:
         folders = [folder._replace(is_deleted=False) for folder in folders]
     else:
@@ -76,8 +76,8 @@ def _list_folders(*, with_config: bool) -> list[OwnFolder]:
     cache, config = cache_folder(), paths.config_dir()
     own_cache = cache if "HOOKONCE_AGENTS" in os.environ else cache.parent
     folders = [
-        (paths.data_dir(), "the record, keys, and copies of your files", True),
-        (own_cache, "agents that hookonce lab has fetched", own_cache != cache),
+        (paths.data_dir(), "the record, keys, and backups of your files", True),
+        (own_cache, "agents that hookonce lab has downloaded", own_cache != cache),
         (config, "your own hooks and settings", with_config),
     ]
     return [OwnFolder(*folder, _folder_size(folder[0])) for folder in folders if folder[0].is_dir()]
@@ -105,7 +105,7 @@ def _print_folders(options: Namespace, folders: list[OwnFolder], verb: str) -> N
         fate = verb if folder.is_deleted else "would be kept" if options.dry_run else "was kept"
         print(f"{folder.path} {fate}: {folder.content}, {format_bytes(folder.size)}")
     if any(folder.path == paths.config_dir() and not folder.is_deleted for folder in folders) and not options.json:
-        print("hookonce purge --config deletes your own hooks and settings too")
+        print("hookonce purge --config also deletes your own hooks and settings")
 
 
 def _delete_folders(folders: list[Path]) -> list[tuple[str, str]]:
@@ -130,7 +130,7 @@ def _delete_folders(folders: list[Path]) -> list[tuple[str, str]]:
         sleep(_RETURN_WAIT_S)
         if is_late or not any(folder.exists() for folder in folders):
             break
-    hint = "end your agents, then run hookonce purge again"
+    hint = "stop your agents, then run hookonce purge again"
     failures = [("", f"{folder} is still there: {hint}") for folder in folders if folder.exists()]
     if not failures and has_active_calls():
         failures = [("", f"a call of an agent is under way, and may write something again: {hint}")]

@@ -16,14 +16,14 @@ def configure(parser: ArgumentParser) -> None:
     """The options of `restore`."""
     parser.epilog = "examples:\n  hookonce restore claude-code --dry-run\n  hookonce restore claude-code"
     config_changes.add_change_options(parser)
-    add_flag(parser, "--list", "show the copies that there are")
-    parser.add_argument("--back", type=int, default=1, metavar="N", help="the Nth newest copy; default: 1")
+    add_flag(parser, "--list", "list the backups")
+    parser.add_argument("--back", type=int, default=1, metavar="N", help="restore the Nth newest backup; default: 1")
 
 
 def run(options: Namespace) -> int:
     """Put back the newest copy of an agent's configuration, as it was before our last change."""
     if options.back < 1:
-        raise UsageError("--back counts from 1, the newest copy")
+        raise UsageError("--back counts from 1, the newest backup")
     if options.list:
         _list_copies(options)
         return 0

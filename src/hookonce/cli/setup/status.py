@@ -75,7 +75,7 @@ def run(options: Namespace) -> None:
     ingest_spool(warn)
     if (end := pause_end()) is not None:
         time = f"{format_time(end, utc=options.utc)} {zone_name(utc=options.utc)}"
-        print_words(f"paused until {time}: no hook is asked before that; hookonce resume ends it")
+        print_words(f"paused until {time}: no hook runs before that; hookonce resume ends the pause")
     cells = []
     for status, version, blocked_scopes in zip(statuses, versions, hindrances, strict=True):
         states = {"user": "-", "project": "-"} | scope_states(status, blocked_scopes)
@@ -91,7 +91,7 @@ def run(options: Namespace) -> None:
         )
         cells.append(row)
     print_table(_COLUMNS, cells)
-    print("open: the action goes on as if there were no hook; closed: it is refused\n")
+    print("open: the action is done, as if there were no hook; closed: it is refused\n")
     _print_activity(store_status.load_activity(), utc=options.utc)
     for status, blocked_scopes, silence in zip(statuses, hindrances, silences, strict=True):
         _print_details(status, blocked_scopes, silence)
@@ -108,10 +108,10 @@ def run(options: Namespace) -> None:
 def _print_activity(activity: list[store_status.AgentActivity], *, utc: bool) -> None:
     """What happened and what was decided in the last 24 hours."""
     if not activity:
-        print("no agent has called in the last 24 hours")
+        print("no agent has called hookonce in the last 24 hours")
         return
     numbers = [Column(title, right=True) for title in ("tool calls", "refused", "asked")]
-    columns = [Column("last 24 hours"), *numbers, Column(f"heard of last ({zone_name(utc=utc)})")]
+    columns = [Column("last 24 hours"), *numbers, Column(f"last event ({zone_name(utc=utc)})")]
     rows = []
     for row in activity:
         counts = (f"{count:,}" for count in (row.calls, row.refusals, row.asks))
@@ -121,21 +121,21 @@ def _print_activity(activity: list[store_status.AgentActivity], *, utc: bool) ->
 
 
 def _print_record_state(summary: store_status.StoreSummary, store_problem: str | None) -> None:
-    waiting_note = f", {pluralize(summary.waiting, 'file')} of the spool to be taken up" if summary.waiting else ""
+    waiting_note = f", {pluralize(summary.waiting, 'file')} not yet in the database" if summary.waiting else ""
     size = f"{pluralize(summary.records, 'event')}, {summary.size / _BYTES_PER_MB:.1f} MB"
     print_words(summary.problem or f"the record: {size}{waiting_note}")
     if not settings.load().record:
-        print_words("record = false: nothing is added to it, and no event is derived; hooks hear only what agents tell")
+        print_words("the setting record is false: no event is recorded, and no event is derived from the record")
     write_problem = store_status.find_write_obstacle()
     if store_problem is not None and write_problem is None and summary.problem is None:
-        state = f"the record cannot be written ({store_problem}); what agents tell waits in the spool"
+        state = f"the record cannot be written ({store_problem}); new events wait in the spool"
         print_words(f"{state}. Next: hookonce doctor")
     if write_problem is not None:
-        print_words(f"{write_problem}: agents are answered, and what they tell is lost")
+        print_words(f"{write_problem}: agents are answered, but their events are lost")
     if summary.damaged:
-        print_words(f"{pluralize(summary.damaged, 'file')} of the spool cannot be read and was put aside")
+        print_words(f"{pluralize(summary.damaged, 'file')} of the spool cannot be read and was set aside")
     if conflicts := conflict_count():
-        print_words(f"{pluralize(conflicts, 'event')} came with an id that another event has. Next: hookonce logs")
+        print_words(f"{pluralize(conflicts, 'event')} came with the id of another event. Next: hookonce logs")
     if summary.lost:
         print_words(f"{pluralize(summary.lost, 'record')} could not be written. Next: hookonce doctor")
 
@@ -156,7 +156,7 @@ def _print_alarms(alarms: store_status.Alarms, *, utc: bool) -> None:
 
 def _print_details(status: InstallStatus, hindrances: list[BlockedScope], silence: AgentSilence | None) -> None:
     if silence is not None:
-        hint = f"hookonce doctor {status.agent} says what keeps them from running"
+        hint = f"hookonce doctor {status.agent} shows what is wrong"
         print_words(f"{status.agent}: {describe_silence(silence)}, and {hint}")
     for scope in status.scopes:
         if scope.missing:
@@ -166,9 +166,9 @@ def _print_details(status: InstallStatus, hindrances: list[BlockedScope], silenc
         if scope.problem:
             print_words(f"{status.agent}, {scope.scope}: {scope.problem}")
     for sentence in describe_wrapped_hooks(status.wrappers):
-        print_words(f"{status.agent}: {sentence}. Next: hookonce uninstall --all takes the wrapper off")
+        print_words(f"{status.agent}: {sentence}. Next: hookonce uninstall --all removes the wrapper")
     for loan in status.borrowed:
-        print_words(f"{status.agent} also fires {loan.hooks} hooks of {loan.agent}, from {loan.path}")
+        print_words(f"{status.agent} also runs {loan.hooks} hooks of {loan.agent}, from {loan.path}")
     for why in dict.fromkeys(why for part in hindrances for why in part.why):
         print_words(f"{status.agent}: {why}")
     is_installed = any(scope.state != "absent" for scope in status.scopes)

@@ -20,7 +20,7 @@ from hookonce.vocabulary.names import suggest_name
 
 _DEFAULT_EVENT = "before_tool_execute"
 _SHELL_CHARS = frozenset(" /;|&<>$(")  # with one of these a word is a command
-_EXAMPLES = """exit codes: 0 the hook has answered or has no opinion, 1 it has failed, 64 wrong usage
+_EXAMPLES = """exit codes: 0 the hook has decided or made no decision, 1 it has failed, 64 wrong usage
 
 examples:
   hookonce try ./guard.sh --agent gemini-cli
@@ -32,12 +32,16 @@ def configure(parser: ArgumentParser) -> None:
     """The options of `try`."""
     parser.epilog = _EXAMPLES
     parser.add_argument("hook", metavar="HOOK", help="the name of a hook in a manifest, a program or a command")
-    parser.add_argument("--agent", default="claude-code", metavar="NAME", help="who asks; default: claude-code")
+    parser.add_argument(
+        "--agent", default="claude-code", metavar="NAME", help="the agent that reports the event; default: claude-code"
+    )
     parser.add_argument("--event", metavar="EVENT", help=f"default: the hook's own, else {_DEFAULT_EVENT}")
     parser.add_argument("--tool", default="shell", metavar="TOOL", help="the canonical tool; default: shell")
     parser.add_argument("--input", default='{"command": "rm -rf /"}', metavar="JSON", help="its canonical input")
-    parser.add_argument("--dialect", metavar="NAME", help="whose input and answer it speaks; default: the hook's own")
-    add_flag(parser, "--json", "tell it as JSON")
+    parser.add_argument(
+        "--dialect", metavar="NAME", help="the agent or format of its input and answer; default: the hook's own"
+    )
+    add_flag(parser, "--json", "print JSON")
 
 
 def run(options: Namespace) -> int:
@@ -46,7 +50,7 @@ def run(options: Namespace) -> int:
     try:
         tool_input = load(options.input)
     except ValueError as problem:
-        raise UsageError(f"--input is no JSON: {problem}") from None
+        raise UsageError(f"--input is not JSON: {problem}") from None
     if type(tool_input) is not dict:
         raise UsageError("--input must be a JSON object")
     event_type = None if options.event is None else find_event_type(options.event)
@@ -68,24 +72,25 @@ def _resolve_hook(name: str) -> str:
     if name in known_names or (is_command and not trial.is_awaiting_trust(name)):
         return name
     if suggest_name(name, known_names):
-        raise unknown_name_error("hook or program", name, known_names, "hookonce check names the hooks of a manifest")
+        raise unknown_name_error("hook or program", name, known_names, "hookonce check lists the hooks of a manifest")
     raise HookonceError(trial.unknown_hook_message(name))
 
 
 def _print_trial(title: str, result: trial.Trial) -> None:
     run, decision = result.told.run, result.told.decision
     if result.skipped:
-        print(f"no agent would ask this hook, it is only tried: {result.skipped}")
-    print(f"the hook was given: {result.stdin}")
-    print(f"it ended with {run.failure or f'exit code {run.exit}'} after {run.duration_ms} ms")
-    verdict_prefix = "it has failed, which counts as" if run.failure else "it says:"
+        print(f"no agent would run this hook for this event: {result.skipped}")
+    print(f"the hook got on stdin: {result.stdin}")
+    end = f"it failed ({run.failure})" if run.failure else f"it ended with exit code {run.exit}"
+    print(f"{end} after {run.duration_ms} ms")
+    verdict_prefix = "the failure counts as:" if run.failure else "decision:"
     reason = f", because {decision.reason}" if decision.reason else ""
-    print(f"{verdict_prefix} {decision.outcome or 'no opinion'}{reason}")
+    print(f"{verdict_prefix} {decision.outcome or 'no decision'}{reason}")
     for line in result.stderr.splitlines():
         print(f"it wrote on stderr: {escape_unprintable(line)}")
     if result.unknown:
-        print(f"its answer says what nobody understands: {escape_unprintable(', '.join(result.unknown))}")
+        print(f"its answer has fields that are not known: {escape_unprintable(', '.join(result.unknown))}")
     answer = result.reply
-    print(f"{title} would be answered: exit code {answer.code}, stdout {answer.stdout!r}, stderr {answer.stderr!r}")
+    print(f"{title} would get: exit code {answer.code}, stdout {answer.stdout!r}, stderr {answer.stderr!r}")
     for gap in result.gaps:
         print(f"note: {gap.where} {gap.note}")

@@ -21,7 +21,7 @@ def configure(parser: ArgumentParser) -> None:
     """The options of `uninstall`."""
     parser.epilog = "examples:\n  hookonce uninstall --dry-run\n  hookonce uninstall claude-code"
     config_changes.add_change_options(parser, has_diff=True)
-    add_flag(parser, "--all", "also take our wrapper off the hooks that `convert` has put into it")
+    add_flag(parser, "--all", "also remove hookonce's wrapper from hooks that `convert` has written")
 
 
 def run(options: Namespace) -> int:
@@ -56,7 +56,5 @@ def _unused_hooks_warning(options: Namespace, changes: list[FileChange]) -> str 
     names = config_changes.agent_names(changes)
     if not count or not names:
         return None
-    return (
-        f"{', '.join(names)}: {pluralize(count, 'hook')} of {file} will not be asked any more; "
-        f"hookonce convert --from hif --to {names[0]} {file} shows them as {names[0]}'s own"
-    )
+    hint = f"hookonce convert --from hif --to {names[0]} {file} shows them as {names[0]}'s own"
+    return f"{', '.join(names)}: {pluralize(count, 'hook')} of {file} will not run any more; {hint}"

@@ -15,7 +15,12 @@ SCOPE = "once, within ten minutes, by the same agent in the same folder, in any 
 def configure(parser: ArgumentParser) -> None:
     """The options of `allow`."""
     parser.epilog = "examples:\n  hookonce allow          # shows what waits for an answer\n  hookonce allow K7PQ2M"
-    parser.add_argument("code", nargs="?", metavar="CODE", help="default: the only one that waits, else a list of them")
+    parser.add_argument(
+        "code",
+        nargs="?",
+        metavar="CODE",
+        help="a code from hookonce why; default: the only waiting one, else list them",
+    )
 
 
 def run(options: Namespace) -> None:
@@ -25,11 +30,11 @@ def run(options: Namespace) -> None:
         return
     question, event_id = approvals.load_question(code), ids.new_id()
     if question is not None:
-        text = f"let this happen {SCOPE}:\n{question.text}"
+        text = f"allow this {SCOPE}:\n{question.text}"
         require_consent("allow", text, id=event_id, caused_by=question.call, tool=question.tool)
     if question is None or not approvals.approve(code, event_id):
         raise HookonceError(
-            f"there is no question {code}, or it is older than ten minutes; hookonce allow in a terminal lists them"
+            f"no action waits under the code {code}, or it is older than ten minutes; hookonce allow lists them"
         )
     print(f"The same action may be tried again: {SCOPE}")
 
@@ -37,10 +42,12 @@ def run(options: Namespace) -> None:
 def _only_code() -> str | None:
     """The code of the only open question; a list of them where there are more, for the eyes of a person alone."""
     if not sys.stdout.isatty() or find_parent_agent() is not None:
-        raise HookonceError("name a code; a person who runs hookonce allow in a terminal is shown those that wait")
+        raise HookonceError("name a code; hookonce allow in a terminal lists them")
     questions = approvals.open_questions()
     if not questions:
-        raise HookonceError("no action waits for an answer; each can be allowed for ten minutes after it was refused")
+        raise HookonceError(
+            "no action waits for approval; an action can be allowed for ten minutes after it was refused"
+        )
     if len(questions) == 1:
         return questions[0][0]
     for code, question in questions:

@@ -35,11 +35,13 @@ def configure(parser: ArgumentParser) -> None:
     """The verbs of `keys`."""
     parser.epilog = _EXAMPLES
     verb_help = """list: the keys of this machine and the trusted ones; show: this machine's public key, for others;
-        add NAME KEY: trust a key of another machine, so that check and events import know who has signed;
-        remove NAME: trust it no more"""
+        add NAME KEY: trust the key of another machine, so that check and events import name the signer;
+        remove NAME: end that trust"""
     parser.add_argument("verb", choices=VERBS, help=verb_help)
-    parser.add_argument("words", nargs="*", metavar="WORD", help="with add: a name, and a key or its file; - is stdin")
-    add_flag(parser, "--json", "tell it as JSON")
+    parser.add_argument(
+        "words", nargs="*", metavar="WORD", help="with add: a name, and a key or a file with the key; - is stdin"
+    )
+    add_flag(parser, "--json", "print JSON")
 
 
 def run(options: Namespace) -> None:
@@ -55,12 +57,12 @@ def _run_list(options: Namespace) -> None:
 
 def _print_listing(listing: KeyListing) -> None:
     for own_key in listing.own:
-        state = "signs" if own_key.signs else "signs no more"
+        state = "signs" if own_key.signs else "retired"
         print(f"this machine  {own_key.name}  since {own_key.since}  {state}")
     for key in listing.others:
         print(f"{key.name}  {key.fingerprint[:16]}  trusted since {key.since}")
     if not listing.own:
-        print("this machine has no key yet; hookonce keys show makes one")
+        print("this machine has no key yet; hookonce keys show creates one")
 
 
 def _run_show(options: Namespace) -> None:
@@ -78,8 +80,8 @@ def _run_show(options: Namespace) -> None:
 def _run_add(options: Namespace) -> None:
     name, key_word = _expect_words(options, "NAME KEY")
     key = trusted_keys.build_trusted_key(name, _read_key(key_word))
-    details = f"its fingerprint is {key.fingerprint}; compare it with hookonce keys show --json there"
-    require_consent("keys add", f"trust what the key {name} has signed\n{details}")
+    details = f"its fingerprint is {key.fingerprint}; compare it with hookonce keys show --json on the other machine"
+    require_consent("keys add", f"trust everything that the key {name} has signed\n{details}")
     trusted_keys.add_trusted_key(key)
     print_result(options, key, lambda _: print(f"{name} is trusted: {key.fingerprint}"))
 
@@ -94,15 +96,15 @@ def _read_key(key_word: str) -> str:
         return read_regular_file(Path(key_word), _MAX_KEY_FILE_BYTES).decode()
     except (OSError, ValueError) as problem:
         reason = problem.strerror if isinstance(problem, OSError) else problem
-        raise HookonceError(f"{key_word} is neither a key nor a file with one: {reason}") from None
+        raise HookonceError(f"{key_word} is neither a key nor a file with a key: {reason}") from None
 
 
 def _run_remove(options: Namespace) -> None:
     (name,) = _expect_words(options, "NAME")
     key = trusted_keys.find_trusted_key(name)
-    require_consent("keys remove", f"trust no more what the key {name} has signed\nfingerprint {key.fingerprint}")
+    require_consent("keys remove", f"end the trust in what the key {name} has signed\nfingerprint {key.fingerprint}")
     trusted_keys.remove_trusted_key(name)
-    print_result(options, key, lambda _: print(f"{name} is trusted no more"))
+    print_result(options, key, lambda _: print(f"{name} is no longer trusted"))
 
 
 def _expect_words(options: Namespace, pattern: str) -> list[str]:

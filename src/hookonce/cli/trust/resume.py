@@ -16,4 +16,4 @@ def run(_options: Namespace) -> None:
     if is_paused():
         record_action("resume", "person" if find_parent_agent() is None else "agent")
     resume()
-    print("Hooks are asked again")
+    print("Hooks run again")

@@ -27,19 +27,21 @@ def configure(parser: ArgumentParser) -> None:
         "examples:\n  hookonce trust --list\n  hookonce trust\n  hookonce trust --absent\n  hookonce trust --revoke"
     )
     parser.add_argument("path", nargs="?", default=".", metavar="PATH", help="the project; default: this directory's")
-    add_flag(parser, "--list", "show what is there and whether it is trusted")
-    add_flag(parser, "--revoke", "trust nothing of this project any more")
-    add_flag(parser, "--absent", "agree to closed hooks being gone, or unusable, while this branch is as it is")
-    add_flag(parser, "--allow-unpinned", "also trust what cannot be pinned by content")
-    add_flag(parser, "--json", "with --list: tell it as JSON")
+    add_flag(parser, "--list", "list the project's hooks and whether they are trusted")
+    add_flag(parser, "--revoke", "end all trust in this project")
+    add_flag(
+        parser, "--absent", "accept that required (closed) hooks are missing or broken on this branch, as it is now"
+    )
+    add_flag(parser, "--allow-unpinned", "also trust commands whose content cannot be hashed")
+    add_flag(parser, "--json", "with --list: print JSON")
 
 
 def run(options: Namespace) -> None:
     """Let a project's hooks run as they are now; a changed file is not trusted any more."""
     project = find_trust_project(Path(options.path))
     if options.revoke:
-        require_consent("trust --revoke", f"forget all trust in {project}")
-        print(f"{pluralize(revoke_pins(project), 'pin')} of {project} forgotten")
+        require_consent("trust --revoke", f"end all trust in {project}")
+        print(f"{pluralize(revoke_pins(project), 'pin')} of {project} removed")
         refresh_client_files()
         return
     if options.absent:
@@ -47,7 +49,7 @@ def run(options: Namespace) -> None:
         return
     proposals = list_proposals(project, project_code_obstacles)
     if not proposals:
-        hint = "; hookonce trust --absent agrees to that" if find_own_guards(project) else ""
+        hint = "; hookonce trust --absent accepts that" if find_own_guards(project) else ""
         raise HookonceError(f"{project} has no hooks: neither .hookonce/hooks.json nor .openhook.json is there{hint}")
     if not options.list:
         _trust_project(project, proposals, allow_unpinned=options.allow_unpinned)
@@ -64,14 +66,14 @@ def _trust_project(project: Path, proposals: list[TrustProposal], *, allow_unpin
     new = [proposal for proposal in proposals if not proposal.is_current]
     if not new:
         trust_proposals(project, new)
-        print("nothing to do: all of it is trusted already")
+        print("nothing to do: everything is trusted already")
         return
     unpinned_files = unpinned_words(new)
     if unpinned_files and not allow_unpinned:
         for proposal in new:
             print_lines(proposal.text)
         files = ", ".join(unpinned_files)
-        raise HookonceError(f"{files} cannot be pinned by content; say --allow-unpinned to trust that too")
+        raise HookonceError(f"{files} cannot be hashed; --allow-unpinned trusts them too")
     require_consent("trust", "\n".join([*(proposal.text for proposal in new), *run_scanners(project, new)]))
     trust_proposals(project, new)
     refresh_client_files()
@@ -81,15 +83,15 @@ def _trust_project(project: Path, proposals: list[TrustProposal], *, allow_unpin
 def _accept_absence(project: Path) -> None:
     proposal = propose_absence(project)
     if not find_own_guards(project):
-        raise HookonceError(f"no closed hook of {project} was ever trusted; there is nothing to agree to")
+        raise HookonceError(f"no closed hook of {project} was ever trusted; there is nothing to accept")
     if any(other.pin and load_pins(project, other.pin.manifest) for other in list_proposals(project)):
-        raise HookonceError(f"the hooks of {project} are there: put back what they need, or say hookonce trust")
+        raise HookonceError(f"the hooks of {project} exist: restore the files that they need, or run hookonce trust")
     if proposal.is_current:
-        print("nothing to do: this was agreed to already")
+        print("nothing to do: this was accepted already")
         return
     require_consent("trust --absent", proposal.text)
     trust_proposals(project, [proposal])
-    print(f"calls in {project} are not refused for want of these hooks while this branch is as it is now")
+    print(f"calls in {project} are not refused because of these hooks, as long as this branch stays as it is now")
 
 
 def _proposal_object(proposal: TrustProposal) -> dict[str, object]:

@@ -29,7 +29,7 @@ def find_rule_problems(document: Any) -> tuple[list[Problem], list[Problem]]:
         message = "is required" if type(document) is dict and hooks is None else "expected a rule, or a list of rules"
         return [("$.hooks" if type(document) is dict else "$", message)], []
     if hooks == []:
-        return [], [("$.hooks", "there is no rule, so that nothing is captured")]
+        return [], [("$.hooks", "there is no rule, so nothing is recorded")]
     rules = [("$.hooks", hooks)] if type(hooks) is dict else [(f"$.hooks[{i}]", rule) for i, rule in enumerate(hooks)]
     problems = [problem for path, rule in rules for problem in _rule_problems(rule, path)]
     warnings = [warning for path, rule in rules if type(rule) is dict for warning in _rule_warnings(rule, path)]
@@ -43,19 +43,19 @@ def _rule_problems(rule: Any, path: str) -> Iterator[Problem]:
     for name in sorted(_RULE_FIELDS):
         value = rule.get(name)
         if type(value) is not str or not value:
-            yield f"{path}.{name}", "is required" if value is None else "expected a text"
+            yield f"{path}.{name}", "is required" if value is None else "expected a string"
     output = rule.get("output")
     if type(output) is str and output and not os.path.isabs(os.path.expanduser(output)):  # noqa: PTH111, PTH117
-        yield f"{path}.output", "expected the name of a file that begins with / or ~"
+        yield f"{path}.output", "expected a file path that begins with / or ~"
 
 
 def _rule_warnings(rule: dict[str, Any], path: str) -> Iterator[Problem]:
     event = rule.get("event")
     if type(event) is str and event != ANY_EVENT and event not in FROM_AGENT_HOOKS:
-        yield f"{path}.event", f"{event} is no type of Agent Hooks; * stands for all of them"
+        yield f"{path}.event", f"{event} is not an event type of Agent Hooks; * matches all types"
     for name in rule:
         if name not in _RULE_FIELDS:
-            yield f"{path}.{name}", "is no field of a rule"
+            yield f"{path}.{name}", "is not a field of a rule"
 
 
 def find_scope_problems(file: Path, document: Any) -> tuple[list[Problem], list[Problem]]:
@@ -66,11 +66,11 @@ def find_scope_problems(file: Path, document: Any) -> tuple[list[Problem], list[
         if type(hooks) is list:
             rules = [(f"$.hooks[{index}]", rule) for index, rule in enumerate(hooks)]
         places = [f"{path}.output" for path, rule in rules if type(rule) is dict and "output" in rule]
-        return [(path, f"a project may not name a file to write; {_PLACES}") for path in places], []
+        return [(path, f"a project may not set an output file; {_PLACES}") for path in places], []
     folder = file.absolute().parent
     if folder in {paths.config_dir(), settings.SYSTEM} and file.name == AGENT_HOOKS_RULES_FILE:
         return [], []
-    return [], [("$", f"nobody reads it here; {_PLACES}")]
+    return [], [("$", f"the file is not read here; {_PLACES}")]
 
 
-_PLACES = f"{AGENT_HOOKS_RULES_FILE} counts in ~/.config/hookonce and in /etc/hookonce"
+_PLACES = f"{AGENT_HOOKS_RULES_FILE} is read from ~/.config/hookonce and /etc/hookonce"

@@ -59,8 +59,8 @@ def detect_silence(
 
 def describe_silence(silence: AgentSilence) -> str:
     """What to say of it, and what to do."""
-    growth = f"it works ({silence.path} has grown at {silence.grew}), and no event comes from it"
-    return f"silent since {silence.since}: {growth}; hookonce prove {silence.agent} --only here tries its hooks"
+    growth = f"it is working ({silence.path} grew at {silence.grew}), but sends no events"
+    return f"silent since {silence.since}: {growth}; hookonce prove {silence.agent} --only here tests its hooks"
 
 
 def check_silence(agent: Agent, roots: ConfigRoots, client: str) -> Iterator[Diagnosis]:

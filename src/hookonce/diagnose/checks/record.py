@@ -33,12 +33,13 @@ def _record_problems() -> Iterator[str]:
         problem = summary.problem
         yield from status.find_record_troubles() if not problem else [problem.removesuffix(_DOCTOR_HINT)]
         if not problem and (fault := ((query_status() or {}).get("store") or {}).get("problem")) is not None:
-            yield f"the daemon cannot write {database.database_file()} ({fault}); {SPOOL_NOTE}, and it tries again"
+            yield f"the daemon cannot write {database.database_file()} ({fault}) and tries again; {SPOOL_NOTE}"
     if noted_faults := load_faults(head_file()):
-        yield f"somebody has changed {database.database_file()} ({noted_faults[-1]}). Next: hookonce audit verify"
+        change = f"something other than hookonce has changed {database.database_file()} ({noted_faults[-1]})"
+        yield f"{change}. Next: hookonce audit verify"
     if (obstacle := status.find_write_obstacle()) is not None:
-        yield f"{obstacle}: agents are answered, and what they tell is lost"
+        yield f"{obstacle}: agents are answered, but their events are lost"
     if summary.damaged:
-        yield f"{pluralize(summary.damaged, 'file')} of the spool cannot be read and was put aside"
+        yield f"{pluralize(summary.damaged, 'file')} of the spool cannot be read and was set aside"
     if summary.lost:
-        yield f"{pluralize(summary.lost, 'record')} could not be written, and hookonce logs may say why"
+        yield f"{pluralize(summary.lost, 'record')} could not be written, and hookonce logs may show why"

@@ -30,7 +30,7 @@ _SHELL_WORD = compile_pattern(
     r"test|\[\[?|:|echo|printf|read|exit|true|false|cd|export|set|!|\(|function|time|if|for|while|until|case|\{|exec|\."
     r"|eval|command|trap|ulimit|umask"
 )
-_PATH_HINT = " that hooks have (write its whole path, or let hookonce install note your PATH of now)"
+_PATH_HINT = " that hooks get (write the full path, or run hookonce install to save your present PATH)"
 _EMPTY_PAYLOAD = b"{}"
 _MAX_SOURCE_BYTES = 1 << 24
 _DYNAMIC_NAMES = frozenset({"*", "exec", "globals", "setattr", "vars", "__getattr__"})  # with these any name may exist
@@ -99,7 +99,7 @@ def parse_python(file: Path) -> ast.Module:
     except SyntaxError as problem:
         raise HookonceError(f"{file}, line {problem.lineno}: {problem.msg}") from None
     except (ValueError, RecursionError, MemoryError) as problem:  # a NUL, or brackets without end
-        raise HookonceError(f"{file} is no Python: {problem or 'it is too deeply nested'}") from None
+        raise HookonceError(f"{file} is not valid Python: {problem or 'it is too deeply nested'}") from None
 
 
 def _check_source(file: Path, tree: ast.Module, name: str | None) -> None:
@@ -113,7 +113,7 @@ def _check_source(file: Path, tree: ast.Module, name: str | None) -> None:
     if name:
         raise HookonceError(f"{file} has no function {name}{suggest_name(name, bound_names)}")
     if not any(_may_mark_hook(node) for node in ast.walk(tree)):
-        raise HookonceError(f"{file} has no function that is marked with @hook")
+        raise HookonceError(f"{file} has no function with @hook")
 
 
 def _unknown_events(tree: ast.Module) -> Iterator[str]:

@@ -105,21 +105,21 @@ def _matcher_problem(matcher: Any) -> str | None:
         return None
     parts = matcher if type(matcher) is list else [matcher]
     if not parts:
-        return "is empty, and fits no tool"
+        return "is empty, so it matches no tool"
     problems = [problem for part in parts if (problem := _part_problem(part)) is not None]
     return next(iter(problems), None)
 
 
 def _part_problem(part: Any) -> str | None:
     if part == "":
-        return "has an empty name, which no tool has"
+        return "has an empty tool name"
     names = _tool_names()
     if type(part) is str and part not in names and not part.startswith("mcp"):
         suggestion = suggest_name(part, sorted(names))
         return f"has {dump(part).decode()}, and no agent has such a tool{suggestion}" if suggestion else None
     pattern = part.get("pattern") if type(part) is dict else None
     if type(pattern) is str and "mcp" not in pattern and not any(map(compile_re2(pattern).search, names)):
-        return f"has the pattern {dump(pattern).decode()}, which fits no tool of any agent"
+        return f"has the pattern {dump(pattern).decode()}, which matches no tool of any agent"
     return None
 
 

@@ -33,7 +33,7 @@ def unknown_words(document: Any) -> Iterator[Problem]:
 def _unknown_keys(node: Any, known_keys: Collection[str], path: str, owner: str) -> Iterator[Problem]:
     for key in node if type(node) is dict else ():
         if key not in known_keys and not key.startswith(_EXTENSION_PREFIXES):
-            yield f"{path}.{key}", f"{owner} has no such key, it does nothing{suggest_name(key, known_keys)}"
+            yield f"{path}.{key}", f"{owner} has no such key; it is ignored{suggest_name(key, known_keys)}"
 
 
 def event_problem(event: str) -> str | None:
@@ -41,7 +41,7 @@ def event_problem(event: str) -> str | None:
     if event.startswith("vendor.") or event in _canonical_by_native().values() or event in DERIVED_EVENTS:
         return None
     suggestion = "" if event in EVENTS else suggest_event(event).removeprefix("; ")
-    return f"no agent calls this event; the hook never runs{suggestion and f' ({suggestion})'}"
+    return f"no agent has this event, so the hook never runs{suggestion and f' ({suggestion})'}"
 
 
 def suggest_event(event: str) -> str:
@@ -65,9 +65,12 @@ def closed_problems(document: Any) -> Iterator[Problem]:
         if type(hook) is not dict or hook.get("on_failure") != "closed":
             continue
         if hook.get("event") in ({*_canonical_by_native().values()} | DERIVED_EVENTS) - _refusable_events():
-            yield f"$.hooks[{index}].event", "no agent lets a hook refuse at this event, as closed has it"
+            yield (
+                f"$.hooks[{index}].event",
+                "no agent lets a hook refuse at this event, so on_failure: closed has no effect",
+            )
         if hook.get("matcher") == []:
-            yield f"$.hooks[{index}].matcher", "fits no tool, so that the hook can never refuse, as closed has it"
+            yield f"$.hooks[{index}].matcher", "matches no tool, so on_failure: closed has no effect"
 
 
 def privacy_problems(document: Any, *, is_project: bool) -> Iterator[Problem]:
@@ -77,12 +80,10 @@ def privacy_problems(document: Any, *, is_project: bool) -> Iterator[Problem]:
         if level is None:
             continue
         if hook.get("dialect") not in FORMATS or hook["dialect"] == CANONICAL_DIALECT:
-            reason = (
-                "does nothing: a hook in the canonical dialect, or in an agent's own, judges and is told everything"
-            )
+            reason = "has no effect: a hook in the canonical dialect, or in an agent's own, gets the whole event"
             yield f"$.hooks[{index}].privacy", reason
         elif level == "full" and is_project:
-            reason = "full counts in no project; the hook is told events at minimal, unless your own manifest has it"
+            reason = "full works only in your own manifest; hooks of a project get events at level minimal"
             yield f"$.hooks[{index}].privacy", reason
 
 
@@ -90,7 +91,7 @@ def order_problems(document: Any) -> Iterator[Problem]:
     """An allow that does not count, because the hook runs in any order, with its path."""
     for index, hook in enumerate(_hooks_of(document)):
         if type(hook) is dict and hook.get("order") == "any" and hook.get("may_allow") is True:
-            reason = "does nothing: a hook that runs in any order can only refuse; take away order, or may_allow"
+            reason = "has no effect: a hook with order: any can only refuse; remove order, or may_allow"
             yield f"$.hooks[{index}].may_allow", reason
 
 

@@ -32,7 +32,7 @@ def describe_missed_calls(missed_calls: MissedCalls) -> str:
     count = f"{missed_calls.calls} or more" if missed_calls.calls >= MAX_MISSED_CALLS else str(missed_calls.calls)
     noun = "call of an agent was" if missed_calls.calls == 1 else "calls of agents were"
     return (
-        f"{count} {noun} not answered, the last at {missed_calls.last}: neither a daemon nor Python was there for them"
+        f"{count} {noun} not answered, the last at {missed_calls.last}: neither the daemon nor Python could be started"
     )
 
 

@@ -44,7 +44,7 @@ def add_notice(request: "CallRequest", call_context: "CallContext") -> Task["Cal
     except Exception as problem:  # noqa: BLE001  hooks are asked, and the call is recorded, all the same
         text, failure = "", log.safe_message(problem)
     if failure is not None:
-        log.write(f"on {request.agent.name} {request.native}: nobody was told of broken hooks: {failure}")
+        log.write(f"on {request.agent.name} {request.native}: the notice about broken hooks failed: {failure}")
     return replace(request, notice=text or None)
 
 

@@ -93,9 +93,9 @@ def _place_of(source: ManifestSource, project: Path) -> HookPlace:
 def _describe_force(source: ManifestSource, last_good: Manifest | None) -> str:
     """What is in force while a manifest cannot be used."""
     if source.scope == "project":
-        return "no hook of it runs"
+        return "none of its hooks runs"
     if last_good is None:
-        return "no hook of it runs, for there is no earlier version"
+        return "none of its hooks runs, because there is no earlier good version"
     return f"its last good version is in force, with {pluralize(len(last_good.hooks), 'hook')}"
 
 
@@ -111,12 +111,12 @@ def _hook_faults(
     source: ManifestSource, hook: Hook, project: Path, callers: list[Agent], environment: Mapping[str, str]
 ) -> Iterator[HookFault]:
     if source.scope == "project" and find_trusted_hook(project, source.data, hook) is None:
-        yield make_fault("untrusted", "nobody has trusted it as it is now")
+        yield make_fault("untrusted", "its present version is not trusted")
     yield from hook_faults(hook, _place_of(source, project), environment)
     if source.is_openhook:
         return  # it sets no times
     if hook.event in DERIVED_EVENTS and not settings.load().record:
-        yield make_fault("event", "its event is derived from the record, and record = false keeps none")
+        yield make_fault("event", "its event is derived from the record, and the setting record is false")
     for reason in _timeout_problems(hook, callers):
         yield make_fault("timeout", reason)
 
@@ -129,11 +129,11 @@ def _timeout_problems(hook: Hook, callers: list[Agent]) -> Iterator[str]:
     if callers:
         for limit, titles in sorted(_agent_limits(hook.event, callers).items()):
             if timeout > limit:
-                yield f"has {timeout:g} s, of which it gets {limit:g} s at most with {', '.join(titles)}"
+                yield f"has a timeout of {timeout:g} s, but gets only {limit:g} s on {', '.join(titles)}"
         return
     max_limit = max(_agent_limits(hook.event, map(agents.load, agents.AGENTS)), default=timeout)
     if timeout > max_limit:
-        yield f"has {timeout:g} s, and no agent waits longer than {max_limit:g} s there"
+        yield f"has a timeout of {timeout:g} s, but no agent waits longer than {max_limit:g} s at this event"
 
 
 def _agent_limits(event: str, callers: Iterable[Agent]) -> dict[float, list[str]]:
@@ -168,7 +168,7 @@ class FaultSearch(Struct, frozen=True, kw_only=True):
                 faults = find_faults(self.project, [self.agent], self.environment, newest_runs)
                 text = notice.describe_faults([*machine_faults(), *faults])
             except Exception as problem:  # noqa: BLE001  whatever somebody has written must not hide that
-                log.write(f"nobody was told of broken hooks: {log.format_trace(problem)}")
+                log.write(f"broken hooks could not be looked for: {log.format_trace(problem)}")
                 text = None
             return (text or "").encode(errors="replace")
 

@@ -92,9 +92,9 @@ def _content_faults(script: Script, text: str) -> Iterator[HookFault]:
     elif first_line.startswith("#!") and first_line.endswith("\r"):
         yield make_fault("line_ends", name)
     elif interpreter is not None and not _is_there(interpreter):
-        yield make_fault("interpreter", f"the first line of {name} names {interpreter}, which is not there")
+        yield make_fault("interpreter", f"the first line of {name} names {interpreter}, which does not exist")
     elif interpreter is None and (line := _FIRST_LINES.get(name.suffix)) is not None:
-        yield make_fault("interpreter", f"{name} does not begin with {line}, so that sh reads it")
+        yield make_fault("interpreter", f"{name} does not begin with {line}, so sh runs it")
     if "python" in (interpreter or "") or name.suffix == ".py":
         try:
             parse_python(name)

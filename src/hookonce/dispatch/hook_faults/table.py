@@ -31,62 +31,60 @@ FAULT_KINDS: Mapping[str, FaultKind] = {
     "missing": FaultKind(
         "the program and the script that a command names",
         _CANNOT_RUN,
-        "correct the command, or put there what it names",
+        "correct the command, or create the file",
     ),
     "mode": FaultKind("the mode of the script", "cannot run: {} is not executable", "chmod +x {}"),
     "copy_mode": FaultKind(
         "the mode of a project's script",
-        "runs by its trusted copy alone: {} is not executable",
+        "runs only from its trusted copy: {} is not executable",
         "chmod +x {}",
         is_broken=False,
     ),
     "beside": FaultKind(
         "the files beside the manifest",
-        "cannot run: {0} is looked for {1}, and lies beside the manifest",
+        "cannot run: {0} is looked for {1}, but is in the folder of the manifest",
         "write {2}",
     ),
     "relative": FaultKind(
         "the path of the script",
         "has a relative path, which depends on where the agent was started",
-        "write its whole path",
+        "write its full path",
         is_broken=False,
     ),
     "interpreter": FaultKind("the first line of the script", _CANNOT_RUN, "correct the first line of the script"),
     "line_ends": FaultKind(
         "the first line of the script",
-        "cannot run: the lines of {} end as on Windows, so that its interpreter is not found",
-        "write it with the line ends of Unix",
+        "cannot run: {} has Windows line ends, so its interpreter is not found",
+        "save it with Unix line ends",
     ),
-    "empty": FaultKind(
-        "the content of the script", "lets everything pass: {} has nothing in it", "write what it should do"
-    ),
+    "empty": FaultKind("the content of the script", "refuses nothing: {} is empty", "write the script"),
     "syntax": FaultKind("the syntax of a script in Python", _CANNOT_RUN, _CORRECT_SCRIPT),
     "dialect": FaultKind(
-        "words of Claude Code's events and answers in the script and its command",
-        "guards nothing: {0} uses {1}, as hooks for Claude Code do, and hookonce's own events have no such field",
+        "fields of Claude Code's events and answers in the script and its command",
+        "refuses nothing: {0} uses {1}, a field of Claude Code that hookonce's own events do not have",
         'give the hook "dialect": "claude-code"',
         "dialect",
     ),
     "unknown_dialect": FaultKind(
-        "the agents and formats that there are",
+        "the names of agents and formats",
         "fails each time: there is no dialect {0}",
         "correct its name{1}",
         "dialect",
     ),
     "blocking": FaultKind(
         "`exit 2` in the script and its command",
-        "refuses nothing: it ends with exit code 2 ({}), and is not blocking",
+        "refuses nothing: it exits with code 2 ({}), but is not blocking",
         'give the hook "blocking": true',
         "blocking",
     ),
     "background": FaultKind(
-        "async and blocking",
-        "refuses nothing: it is blocking and async, and nobody waits for an async hook",
-        "take async away",
+        "`async` and `blocking` together",
+        "refuses nothing: it is blocking and async, and the agent does not wait for an async hook",
+        "remove async",
         "handler.async",
     ),
     "matcher": FaultKind(
-        "the tools of every agent", "never runs: its matcher {}", "correct the matcher, or take it away", "matcher"
+        "the tools of every agent", "never runs: its matcher {}", "correct or remove the matcher", "matcher"
     ),
     "event": FaultKind("the events of every agent", _CANNOT_RUN, "", "event"),
     "function": FaultKind(
@@ -97,19 +95,19 @@ FAULT_KINDS: Mapping[str, FaultKind] = {
     "model": FaultKind("the settings and keys of the model", _CANNOT_RUN, "", "handler.prompt"),
     "timeout": FaultKind("how long each agent waits", "{}", "", "handler.timeout", is_broken=False),
     "untrusted": FaultKind("the trust pins", "does not run: {}", "hookonce trust"),
-    "policy": FaultKind("the policies of all scopes", "does not run: {}", "ask whoever wrote the policy"),
-    "refused": FaultKind("the trust pins, and what is left of a project", "calls in {0} are refused: {1}"),
+    "policy": FaultKind("the policies of all scopes", "does not run: {}", "ask the author of the policy"),
+    "refused": FaultKind("the trust pins, and which files of a project still exist", "calls in {0} are refused: {1}"),
     "manifest": FaultKind("the manifests of all scopes", "{0}: {1}", "hookonce check {2}"),
     "gone": FaultKind(
         "the last good copies of manifests",
-        "{0} is not there any more, and its {1} cannot run",
-        "put it back (its last version is {2}), or delete that copy",
+        "{0} does not exist any more, so its {1} cannot run",
+        "restore it (its last version is {2}), or delete that copy",
     ),
-    "paused": FaultKind("the pause file", "no hook is asked until {}", "hookonce resume ends it"),
-    "unanswered": FaultKind("the client's count of calls that it got no answer for", "{}", "hookonce doctor --repair"),
+    "paused": FaultKind("the pause file", "no hook runs until {}", "hookonce resume ends the pause"),
+    "unanswered": FaultKind("the client's count of calls without an answer", "{}", "hookonce doctor --repair"),
     "failing": FaultKind("its newest runs in the record", "keeps failing: {0}", "hookonce logs, and hookonce try {1}"),
     "late": FaultKind(
-        "its newest runs in the record", "keeps running out of time: {0}", "make it faster, or give it a longer timeout"
+        "its newest runs in the record", "keeps timing out: {0}", "make it faster, or give it a longer timeout"
     ),
 }
 

@@ -161,7 +161,7 @@ def _parse_time(text: str | None) -> str | None:
         return None
     instant = times.parse_time(f"{text}T00:00:00Z" if len(text) == _DATE_CHARS else text)
     if instant is None:
-        raise Fault("bad_request", f"{text!r} is no time; say 2026-02-23T10:15:30Z, or 2026-02-23")
+        raise Fault("bad_request", f"{text!r} is not a time; use 2026-02-23T10:15:30Z, or 2026-02-23")
     return times.format_time(instant)
 
 
