@@ -199,6 +199,27 @@ def test_a_path_that_was_masked_is_known_from_the_call_itself(harness, tmp_path)
     assert KEY not in "\n".join(map(repr, answers()))
 
 
+def test_session_files_are_followed_where_the_environment_of_the_agent_puts_them(harness, tmp_path_factory):
+    """
+    Outside of the home too, where it is a file of this user in such a folder; any other is refused by name.
+    """
+    moved = tmp_path_factory.mktemp("moved")
+    source = golden("cline", "tour")
+    for session, folder in (("s1", "data/sessions"), ("s2", "elsewhere")):
+        (moved / folder / session).mkdir(parents=True)
+        shutil.copy(source, moved / folder / session / f"{session}.messages.json")
+    variables = {"s1": f"CLINE_DIR={moved}", "s2": f"CLINE_SESSION_DATA_DIR={moved}/elsewhere"}
+    for session, variable in variables.items():
+        record = stored(0, type="before_prompt", agent="cline", session=session, tool=None, data={})
+        harness.tailer.remember_payload(record.event.id.encode(), b"{}", f"A=b\0{variable}\0".encode())
+        harness.journal.append(record)
+    harness.until(lambda: answers() and harness.status["refused_files"])
+
+    assert {"s1"} == {one.session for one in answers()}
+    assert 1 == harness.status["refused_files"]
+    assert f"{moved}/elsewhere/s2/s2.messages.json does not lie where it keeps them" in harness.status["problem"]
+
+
 def test_whoever_begins_anew_goes_on_with_what_others_have_left(harness, tmp_path):
     """
     A daemon was killed; the next one reads what was written since, without being told.

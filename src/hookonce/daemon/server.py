@@ -288,7 +288,7 @@ class Daemon:
 
     def _answer_call(self, client: ClientConnection, fields: list[bytes], pid: int) -> None:
         self.last_call_at = monotonic()
-        self.tailer.remember_payload(fields[2], fields[7])
+        self.tailer.remember_payload(fields[2], fields[7], fields[4])
         stamps, is_paused = manifest_stamps(None), pause.is_paused()
         if stamps != self._stamps:  # refusals of a new hook should be known before it can be lost
             if is_settled(stamps):  # else it is tried again: files of this very moment may change once more

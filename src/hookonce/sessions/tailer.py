@@ -109,7 +109,7 @@ class TranscriptTailer:
             return None
         key = (event.agent, event.session)
         session = self._sessions.get(key)
-        named_paths = self._paths.paths_of(event) or _locate_file(reader, event.session)
+        named_paths = self._paths.paths_of(event) or self._locate_file(reader, event)
         if session is None and named_paths:
             session = self._sessions[key] = SessionTranscripts(*key, reader)
         if session is not None:
@@ -119,6 +119,18 @@ class TranscriptTailer:
         while len(self._sessions) > _MAX_SESSIONS:
             self._sessions.popitem(last=False)
         return session
+
+    def _locate_file(self, reader: TranscriptReader, event: Event) -> list[str]:
+        """The file of a session that no payload names; an id that would lead elsewhere has none.
+
+        The agent's environment may name its folder. A file that is not this user's is refused as any other.
+        """
+        session = event.session or ""
+        is_name = session.strip(".") != "" and not {"/", "\0"} & set(session)
+        if reader.locate is None or not is_name:
+            return []
+        path = reader.locate(paths.home(), session, self._paths.environment_of(event))
+        return [] if path is None else [str(path)]
 
     def maintain(self) -> None:
         """Periodic: resume sessions of an earlier daemon, and finish sessions that are idle."""
@@ -212,12 +224,6 @@ class TranscriptTailer:
     def status(self) -> Object:
         """The transcripts' part of the status report."""
         return {"sessions": len(self._sessions)} | self._reader.status()
-
-
-def _locate_file(reader: TranscriptReader, session: str) -> list[str]:
-    """The file of a session that no payload names; an id that would lead elsewhere has none."""
-    is_name = session.strip(".") != "" and not {"/", "\0"} & set(session)
-    return [str(reader.locate(paths.home(), session))] if reader.locate is not None and is_name else []
 
 
 def _lacks_result(event: Event) -> bool:

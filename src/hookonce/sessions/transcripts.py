@@ -99,11 +99,20 @@ class TranscriptPaths:
 
     def __init__(self) -> None:
         self._payloads: deque[tuple[bytes, bytes]] = deque(maxlen=_MAX_PAYLOADS)
+        self._environments: deque[tuple[bytes, bytes]] = deque(maxlen=_MAX_PAYLOADS)
 
-    def remember(self, call_id: bytes, payload: bytes) -> None:
-        """Remember the raw payload of a call."""
+    def remember(self, call_id: bytes, payload: bytes, environment: bytes = b"") -> None:
+        """Remember the raw payload of a call, and its environment: entries that end in a null byte."""
         if len(payload) <= _MAX_PAYLOAD_BYTES:
             self._payloads.append((call_id, payload))
+        if len(environment) <= _MAX_PAYLOAD_BYTES:
+            self._environments.append((call_id, environment))
+
+    def environment_of(self, event: Event) -> dict[str, str]:
+        """The environment of the call that an event came from; empty where it is not known any more."""
+        raw = next((field for call_id, field in self._environments if call_id == event.id.encode()), b"")
+        entries = (entry.partition("=") for entry in os.fsdecode(raw).split("\0"))
+        return {name: value for name, sign, value in entries if name and sign}
 
     def paths_of(self, event: Event) -> list[str]:
         """Transcript paths of an event; one that does not exist may have been redacted, so the raw payload is asked."""

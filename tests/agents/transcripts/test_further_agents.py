@@ -116,9 +116,28 @@ def test_copilot_tells_who_has_refused_a_call():
     assert () == session(golden("copilot-cli", "tour")).outcomes
 
 
-@pytest.mark.parametrize(("agent", "place"), [("copilot-cli", ".copilot/session-state/s/events.jsonl"), ("cline", ".cline/data/sessions/s/s.messages.json")])
-def test_a_file_that_no_payload_names_lies_in_a_folder_of_its_session(agent, place):
-    assert Path("/home/dev") / place == transcripts.load(agent).locate(Path("/home/dev"), "s")
+@pytest.mark.parametrize(
+    ("agent", "environment", "place"),
+    [
+        ("copilot-cli", {}, "/home/dev/.copilot/session-state/s/events.jsonl"),
+        ("copilot-cli", {"COPILOT_HOME": "/c"}, "/c/session-state/s/events.jsonl"),
+        ("cline", {}, "/home/dev/.cline/data/sessions/s/s.messages.json"),
+        ("cline", {"CLINE_DIR": " /c "}, "/c/data/sessions/s/s.messages.json"),
+        ("cline", {"CLINE_DIR": "/c", "CLINE_DATA_DIR": "/d"}, "/d/sessions/s/s.messages.json"),
+        ("cline", {"CLINE_DATA_DIR": "/d", "CLINE_SESSION_DATA_DIR": "/e"}, "/e/s/s.messages.json"),
+        ("opencode", {}, "/home/dev/.local/share/opencode/opencode.db/s"),
+        ("opencode", {"XDG_DATA_HOME": "/x"}, "/x/opencode/opencode.db/s"),
+        ("opencode", {"XDG_DATA_HOME": "/x", "OPENCODE_DB": "own.db"}, "/x/opencode/own.db/s"),
+        ("opencode", {"XDG_DATA_HOME": "/x", "OPENCODE_DB": "/y/own.db"}, "/y/own.db/s"),
+        ("opencode", {"OPENCODE_DB": ":memory:"}, None),
+    ],
+)
+def test_a_file_that_no_payload_names_lies_where_the_agent_puts_it(agent, environment, place):
+    """
+    In a folder of its session, which variables move as they do in the shipped program.
+    """
+    found = transcripts.load(agent).locate(Path("/home/dev"), "s", environment)
+    assert place == (None if found is None else str(found))
 
 
 def test_totals_that_grow_are_counted_once(tmp_path):

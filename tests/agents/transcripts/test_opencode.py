@@ -81,7 +81,7 @@ def test_a_session_is_looked_for_where_its_database_is(database, tmp_path):
     """
     A file of another kind is refused, and one that is not there is waited for.
     """
-    assert database / MAIN == READER.locate(tmp_path, MAIN)
+    assert database / MAIN == READER.locate(tmp_path, MAIN, {})
     assert database / MAIN == resolve_session_file("opencode", str(database / MAIN), tmp_path)
     with pytest.raises(FileNotFoundError):
         resolve_session_file("opencode", str(tmp_path / "opencode.db" / MAIN), tmp_path)

@@ -156,7 +156,11 @@ AGENT = Agent(
     proof="captured",
     vendor="bot.cline",
     encodes=True,
-    transcripts=(".cline/data/sessions", ".messages.json", {"CLINE_DIR": "data/sessions"}),
+    transcripts=(
+        ".cline/data/sessions",
+        ".messages.json",
+        {"CLINE_SESSION_DATA_DIR": "", "CLINE_DATA_DIR": "sessions", "CLINE_DIR": "data/sessions"},
+    ),
     ends="sometimes",  # when it was cancelled
     events=name_table(
         "agent_start=session_start agent_resume=session_start prompt_submit=before_prompt "

@@ -4,7 +4,7 @@ Each is one document that is rewritten with every message; an answer has its mod
 where they lie, and hear how each call ended. Seen with 3.0.65.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from hookonce.agents._decode.claude_vocabulary import name_table
@@ -42,9 +42,17 @@ def _find_subagent_files(path: Path, _spawns: Sequence[SubagentSpawn]) -> list[P
     return sorted(path.parent.glob(f"agent_*{_SUFFIX}")) if is_session else []
 
 
+def _locate(home: Path, session: str, environment: Mapping[str, str]) -> Path:
+    """Each variable names a folder that another one, or the home, has otherwise."""
+    names = ("CLINE_DIR", "CLINE_DATA_DIR", "CLINE_SESSION_DATA_DIR")
+    own, data, sessions = (environment.get(name, "").strip() for name in names)
+    folder = Path(sessions or Path(data or Path(own or home / ".cline", "data"), "sessions"))
+    return folder / session / f"{session}{_SUFFIX}"
+
+
 READER = TranscriptReader(
     session_folder="sessions",
     parse_line=_parse_document,
     find_subagent_files=_find_subagent_files,
-    locate=lambda home, session: home / ".cline" / "data" / "sessions" / session / f"{session}{_SUFFIX}",
+    locate=_locate,
 )

@@ -5,6 +5,8 @@ in a folder named after the session. Seen with 1.0.102.
 """
 
 import re
+from collections.abc import Mapping
+from pathlib import Path
 
 from msgspec.structs import replace
 
@@ -61,8 +63,13 @@ def _type_of(accumulator: TranscriptAccumulator, agent: str) -> str | None:
     return next((spawn.type for spawn in accumulator.memory.spawned if spawn.id == agent), None)
 
 
+def _locate(home: Path, session: str, environment: Mapping[str, str]) -> Path:
+    folder = Path(environment.get("COPILOT_HOME") or home / ".copilot")
+    return folder / "session-state" / session / "events.jsonl"
+
+
 READER = TranscriptReader(
     session_folder="session-state",
     parse_line=_parse_line,
-    locate=lambda home, session: home / ".copilot" / "session-state" / session / "events.jsonl",
+    locate=_locate,
 )

@@ -4,6 +4,9 @@ An answer has its model and its tokens once it is complete. Hooks hear of tool c
 ended is told by its part. Sub-agents have sessions of their own. Seen with 1.18.33.
 """
 
+from collections.abc import Mapping
+from pathlib import Path
+
 from hookonce.agents._decode.claude_vocabulary import name_table
 from hookonce.agents.transcripts.accumulator import TranscriptAccumulator, TranscriptReader
 from hookonce.agents.transcripts.types import ModelCall, ToolOutcome
@@ -57,9 +60,16 @@ def _parse_tool(accumulator: TranscriptAccumulator, part: Object) -> None:
     accumulator.add_outcome(outcome)
 
 
+def _locate(home: Path, session: str, environment: Mapping[str, str]) -> Path | None:
+    """The session in its database; None for one that is in memory alone."""
+    folder = Path(environment.get("XDG_DATA_HOME") or home / ".local" / "share", "opencode")
+    name = environment.get("OPENCODE_DB") or "opencode.db"
+    return None if name == ":memory:" else folder / name / session
+
+
 READER = TranscriptReader(
     session_folder="opencode",
     parse_line=_parse_row,
-    locate=lambda home, session: home / ".local" / "share" / "opencode" / "opencode.db" / session,
+    locate=_locate,
     query=_QUERY,
 )

@@ -1,6 +1,6 @@
 """Accumulator of transcript lines: fed by an agent's line parser, it deduplicates, completes and batches items."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -155,7 +155,8 @@ class TranscriptReader(Struct, frozen=True, kw_only=True):
     # The files of a session's sub-agents, by its own and its spawns.
     find_subagent_files: Callable[[Path, Sequence[SubagentSpawn]], list[Path]] = lambda _path, _spawns: []
     read_spawn: Callable[[Path], SubagentSpawn | None] | None = None  # what a file beside that of a sub-agent says
-    locate: Callable[[Path, str], Path] | None = None  # the file of a session in a home, where no payload names it
+    # The file of a session, where no payload names it: by the home, the session and the agent's environment.
+    locate: Callable[[Path, str, Mapping[str, str]], Path | None] | None = None
     # Rows of a SQLite database, whose path ends with the session: id, time and document, by session, time and limit.
     query: str | None = None
 
