@@ -85,6 +85,12 @@ def local_to_utc(text: str) -> str | None:
     return None if moment is None else format_time(datetime.fromtimestamp(moment.timestamp(), UTC))
 
 
+def format_local(text: str) -> str:
+    """A time as people on this machine read it in a sentence: to the second, with its zone; as it is if it is none."""
+    moment = parse_time(text)
+    return text if moment is None else f"{moment.astimezone():%Y-%m-%d %H:%M:%S %Z}"
+
+
 def to_utc(text: str) -> str:
     """The same time in UTC, so that times compare as texts; what is no time stays as it is."""
     moment = None if text.endswith("Z") else parse_time(text)

@@ -39,21 +39,21 @@ def resume() -> None:
 
 def is_paused() -> bool:
     """Whether a pause is on."""
-    return _remaining_s() > 0
+    return _read_end() > 0
 
 
 def pause_end() -> str | None:
     """When the pause ends, if there is one."""
-    return times.from_seconds(int(time() + _remaining_s())) if is_paused() else None
+    return times.from_seconds(end) if (end := _read_end()) else None
 
 
-def _remaining_s() -> float:
-    """Seconds until the pause is over; more than a day is nothing that we wrote."""
+def _read_end() -> float:
+    """When the pause is over, in seconds, 0 if there is none; more than a day from now is nothing that we wrote."""
     file = paths.pause_path()
     if not os.access(file, os.F_OK):
         return 0
     try:
-        remaining_s = float(file.read_bytes()) - time()
+        end = float(file.read_bytes())
     except (OSError, ValueError):
         return 0
-    return remaining_s if 0 < remaining_s <= _MAX_PAUSE_S else 0
+    return end if 0 < end - time() <= _MAX_PAUSE_S else 0

@@ -1,13 +1,15 @@
 """The notice of broken hooks: in every agent that can show it to a person alone, and in no other word to anybody."""
 
 import json
+import time
+from datetime import datetime
 
 import pytest
 
 from hookonce import agents
 from hookonce.agents import canonical_event_of, config_event_of, config_events, config_of, point_of
-from hookonce.base import paths
-from hookonce.dispatch import manifest_stamps
+from hookonce.base import paths, times
+from hookonce.dispatch import manifest_stamps, pause
 from hookonce.dispatch.dispatcher import answer_call
 from hookonce.dispatch.fast_path import table
 from hookonce.dispatch.hook_faults import notice, project_faults
@@ -191,3 +193,24 @@ def test_what_is_no_fault_is_not_told():
     A hook that has more time than an agent waits still guards.
     """
     assert notice.describe_faults([make_fault("timeout", "has 900 s"), make_fault("relative")]) is None
+
+
+def test_a_pause_ends_when_it_was_to_end_in_the_time_of_this_machine(project, monkeypatch):
+    """
+    To the second, and with the zone: whoever reads it may sit elsewhere.
+    """
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    time.tzset()
+    try:
+        paths.pause_path().parent.mkdir(parents=True, exist_ok=True)
+        end = int(time.time()) + 60
+        paths.pause_path().write_text(f"{end}\n")
+        moment = datetime.fromtimestamp(end).astimezone()
+        (fault,) = project_faults.machine_faults()
+
+        assert times.to_seconds(pause.pause_end()) == end
+        assert f"no hook is asked until {moment:%Y-%m-%d %H:%M:%S} {moment.tzname()}" == fault.sentence
+        assert moment.tzname().startswith("CE")
+    finally:
+        monkeypatch.undo()
+        time.tzset()

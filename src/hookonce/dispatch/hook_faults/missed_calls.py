@@ -31,9 +31,8 @@ def describe_missed_calls(missed_calls: MissedCalls) -> str:
     """Describe missed calls in a sentence."""
     count = f"{missed_calls.calls} or more" if missed_calls.calls >= MAX_MISSED_CALLS else str(missed_calls.calls)
     noun = "call of an agent was" if missed_calls.calls == 1 else "calls of agents were"
-    return (
-        f"{count} {noun} not answered, the last at {missed_calls.last}: neither the daemon nor Python could be started"
-    )
+    last = times.format_local(missed_calls.last)
+    return f"{count} {noun} not answered, the last at {last}: neither the daemon nor Python could be started"
 
 
 def reset_missed_calls() -> None:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from hookonce import agents
 from hookonce.agents import config_event_of
-from hookonce.base import paths, settings
+from hookonce.base import paths, settings, times
 from hookonce.base.event_loop import EventLoop
 from hookonce.base.terminal_text import pluralize
 from hookonce.dispatch.hook_faults import notice
@@ -37,7 +37,7 @@ _DETACHED_EVENT = "session_end"  # nobody waits for these hooks
 def machine_faults() -> Iterator[HookFault]:
     """What holds up all hooks of this machine: a pause, and calls that nobody was there to answer."""
     if (end := pause_end()) is not None:
-        yield make_fault("paused", end)
+        yield make_fault("paused", times.format_local(end))
     if (missed_calls := read_missed_calls()) is not None:
         yield make_fault("unanswered", describe_missed_calls(missed_calls), path=str(paths.client_path()))
 
