@@ -8,7 +8,7 @@ from contextlib import closing, suppress
 from math import inf, isfinite
 from shlex import quote
 from sqlite3 import Connection
-from time import monotonic, time
+from time import thread_time, time
 
 from msgspec import Struct
 from msgspec.json import decode
@@ -53,9 +53,9 @@ class _RunRecord(Struct, frozen=True):
 def load_runs(hooks: list[Hook], max_s: float = inf) -> list[HookRun]:
     """The newest runs of hooks for these events, the newest first, if one has failed often; none if nobody can tell.
 
-    `max_s` is for whoever keeps others waiting: only what is read in about so many seconds counts.
+    `max_s` is for whoever keeps others waiting: only what is read in about so many seconds of work counts.
     """
-    since, deadline = times.from_seconds(time() - _WINDOW_S) or times.EPOCH_TEXT, monotonic() + max_s
+    since, deadline = times.from_seconds(time() - _WINDOW_S) or times.EPOCH_TEXT, thread_time() + max_s
     try:
         spool_records = _load_spooled(max_bytes=_MAX_SPOOL_BYTES if isfinite(max_s) else inf)
         with closing(database.open_reader()) as connection:
@@ -88,7 +88,7 @@ def _load_stored(connection: Connection, suspects: list[Hook], since: str, deadl
         for event_type in _event_types(hook.event):
             names_by_type.setdefault(event_type, set()).add(hook_name(hook))
     records: list[_RunRecord] = []
-    connection.set_progress_handler(lambda: monotonic() > deadline, _PROGRESS_STEPS)
+    connection.set_progress_handler(lambda: thread_time() > deadline, _PROGRESS_STEPS)
     for event_type, names in names_by_type.items():
         counts = Counter[str]()
         with suppress(sqlite3.OperationalError):  # interrupted: what was read counts
@@ -96,7 +96,7 @@ def _load_stored(connection: Connection, suspects: list[Hook], since: str, deadl
                 with suppress(ValueError):  # erased or damaged
                     records.append(decode(body, type=_RunRecord))
                     counts.update(run.hook for run in records[-1].runs)
-                if monotonic() > deadline or all(counts[name] >= _MAX_RUNS for name in names):
+                if thread_time() > deadline or all(counts[name] >= _MAX_RUNS for name in names):
                     break
     return records
 

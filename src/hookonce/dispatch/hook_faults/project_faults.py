@@ -144,7 +144,7 @@ def _agent_limits(event: str, callers: Iterable[Agent]) -> dict[float, list[str]
     return titles_by_limit
 
 
-_RECORD_TIMEOUT_S = 0.01  # seconds in which the record is read: others wait for it
+_RECORD_TIMEOUT_S = 0.02  # seconds of work in which the record is read: others wait for it
 
 
 class FaultSearch(Struct, frozen=True, kw_only=True):
