@@ -14,7 +14,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
 from time import time
-from typing import NoReturn
+from typing import Any, NoReturn
+
+from msgspec import ValidationError
+from msgspec.json import decode
 
 from hookonce.base.paths import config_dir, data_dir, home, make_private_dir
 from hookonce.base.spawn import write_all
@@ -63,6 +66,22 @@ def read_file(path: Path) -> bytes | None:
     with _as_edit_error(path, "read"):
         target = _resolve_target(path)
         return read_regular_file(target) if _stat_replaceable(path, target) else None
+
+
+class NewerFileError(HookonceError):
+    """A file of our own has a form that only a newer hookonce knows."""
+
+
+def decode_own_file(path: Path, data: bytes, form: Any) -> Any:
+    """What a JSON file of our own says; NewerFileError for one of another form, other ValueErrors for a damaged one.
+
+    Structs of such a form forbid unknown fields: to ignore one is to misread what it limits, and to lose it in writing.
+    """
+    try:
+        return decode(data, type=form)
+    except ValidationError:
+        message = f"{path} was written by a newer hookonce and is left as it is; upgrade hookonce to use it"
+        raise NewerFileError(message) from None
 
 
 def read_if_readable(path: Path) -> bytes | None:

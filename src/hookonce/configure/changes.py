@@ -69,6 +69,7 @@ def confirmation_code(text: str) -> str:
 
 def apply_change(change: FileChange, *, is_removal: bool = False) -> Path | None:
     """Apply one change, and return the backup; `is_removal` takes our entries out for good."""
+    journal.load_entries()  # one that cannot be kept lets nothing be changed
     copy = backup_file(change.path, paths.backups_dir(), datetime.now(UTC))
     if not is_removal and change.new is not None:
         journal.record_change(change.path, change.old, change.new, copy)

@@ -4,15 +4,15 @@ from hashlib import sha256
 from itertools import takewhile
 from pathlib import Path
 
-from msgspec import Struct, ValidationError
-from msgspec.json import decode, encode
+from msgspec import Struct
+from msgspec.json import encode
 from msgspec.structs import replace
 
 from hookonce.base import paths, times
-from hookonce.base.files import read_file, replace_file
+from hookonce.base.files import decode_own_file, read_file, replace_file
 
 
-class JournalEntry(Struct, frozen=True, omit_defaults=True):
+class JournalEntry(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """One file: its digest after our change, and the backup of what was there, None if there was no file."""
 
     after: str
@@ -29,7 +29,7 @@ def file_digest(data: bytes) -> str:
 
 def record_change(path: Path, old: bytes | None, new: bytes, copy: Path | None) -> None:
     """Record a change before it is made; one that never happens is recognised by its digest."""
-    entries = _load_entries()
+    entries = load_entries()
     entry = entries.get(str(path))
     before = None if copy is None else str(copy)
     if entry is not None and old is not None and entry.after == file_digest(old):
@@ -44,13 +44,13 @@ def record_change(path: Path, old: bytes | None, new: bytes, copy: Path | None) 
 
 def first_written_at(path: Path) -> str | None:
     """When we first wrote into a file, or into one of a folder; None where it was never recorded."""
-    write_times = (entry.at for name, entry in _load_entries().items() if Path(name).is_relative_to(path))
+    write_times = (entry.at for name, entry in load_entries().items() if Path(name).is_relative_to(path))
     return min((at for at in write_times if at is not None), default=None)
 
 
 def drop_entry(path: Path) -> None:
     """Drop a file's entry when it is as it was; folders that we made go if nothing is in them."""
-    entries = _load_entries()
+    entries = load_entries()
     entry = entries.pop(str(path), None)
     if entry is None:
         return
@@ -75,7 +75,7 @@ def _remove_empty_folders(folders: list[str]) -> list[str]:
 
 def original_bytes(path: Path, current: bytes) -> tuple[bool, bytes | None]:
     """Whether nobody touched the file since we did, and what was there before: None for nothing."""
-    entry = _load_entries().get(str(path))
+    entry = load_entries().get(str(path))
     if entry is None or entry.after != file_digest(current):
         return False, None
     if entry.before is None:
@@ -86,25 +86,30 @@ def original_bytes(path: Path, current: bytes) -> tuple[bool, bytes | None]:
 
 def is_own_file(path: Path) -> bool:
     """Whether there was no such file before we wrote it."""
-    entry = _load_entries().get(str(path))
+    entry = load_entries().get(str(path))
     return entry is not None and entry.is_new
 
 
 def changed_files() -> list[Path]:
     """The files that we changed and never took back."""
-    return [Path(path) for path in _load_entries()]
+    return [Path(path) for path in load_entries()]
 
 
 def _journal_file() -> Path:
     return paths.data_dir() / "installed.json"
 
 
-def _load_entries() -> dict[str, JournalEntry]:
-    """A journal that cannot be read is an empty one: then entries are removed one by one."""
+def load_entries() -> dict[str, JournalEntry]:
+    """The files that we changed; NewerFileError if only a newer hookonce can tell.
+
+    A journal that is damaged is an empty one: then entries are removed one by one.
+    """
+    entries: dict[str, JournalEntry]
     try:
-        return decode(read_file(_journal_file()) or b"{}", type=dict[str, JournalEntry])
-    except (ValidationError, ValueError):
+        entries = decode_own_file(_journal_file(), read_file(_journal_file()) or b"{}", dict[str, JournalEntry])
+    except ValueError:
         return {}
+    return entries
 
 
 def _save_entries(entries: dict[str, JournalEntry]) -> None:

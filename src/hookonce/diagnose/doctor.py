@@ -14,7 +14,8 @@ from hookonce.model import Agent
 CHECKS = (
     Check(
         name="installation",
-        reads="config.toml of the user and of the machine, prices.toml, the client and its interpreter, a pause",
+        reads="config.toml of the user and of the machine, prices.toml, our own files, the client and its interpreter, "
+        "a pause",
         machine=lambda _: check_installation(),
     ),
     Check(name="daemon", reads="the daemon's socket", machine=lambda _: check_daemon()),

@@ -9,6 +9,7 @@ from pathlib import Path
 from hookonce import agents
 from hookonce.base import paths, settings
 from hookonce.client.installation import find_alteration, find_exposure
+from hookonce.configure import journal
 from hookonce.configure.locations import ConfigRoots, current_roots
 from hookonce.configure.status import CALLING_STATES, install_status
 from hookonce.diagnose.diagnosis import Diagnosis
@@ -17,15 +18,23 @@ from hookonce.dispatch.hook_faults.table import describe_fault
 from hookonce.errors import HookonceError
 from hookonce.manifest.discover import find_sources
 from hookonce.model import Agent
+from hookonce.store.integrity.trusted_keys import load_trusted_keys
 from hookonce.store.usage import prices
+from hookonce.trust.consent import load_vouches
+from hookonce.trust.pin_store import load_guards
 from hookonce.vocabulary.names import suggest_name
 
 _MAX_VALUE_CHARS = 60  # of a wrong value that are repeated
 
 
 def check_installation() -> Iterator[Diagnosis]:
-    """Our own settings, a pause, our client and its interpreter."""
+    """Our own settings and files, a pause, our client and its interpreter."""
     yield from check_settings()
+    for load_file in (load_guards, journal.load_entries, load_trusted_keys, load_vouches):
+        try:
+            load_file()
+        except HookonceError as newer:
+            yield Diagnosis(kind="settings", message=str(newer))
     for fault in machine_faults():
         yield Diagnosis(kind=fault.kind, message=describe_fault(fault), path=fault.path or None)
     client = paths.client_path()

@@ -11,10 +11,10 @@ from pathlib import Path
 from subprocess import TimeoutExpired
 
 from msgspec import DecodeError, Struct
-from msgspec.json import decode, encode
+from msgspec.json import encode
 
 from hookonce.base import paths, settings
-from hookonce.base.files import read_file, read_regular_file, replace_file
+from hookonce.base.files import NewerFileError, decode_own_file, read_file, read_regular_file, replace_file
 from hookonce.base.invocation import is_own_entry
 from hookonce.base.jsontext import dump
 from hookonce.base.spawn import run
@@ -213,7 +213,7 @@ def propose_absence(project: Path) -> TrustProposal:
     return TrustProposal(path=project, pin=pin, text=text, is_current=bool(load_pins(project, pin.manifest)))
 
 
-class Vouch(Struct, frozen=True):
+class Vouch(Struct, frozen=True, forbid_unknown_fields=True):
     """What a person has vouched for: a hook's entry, and the digests of the files that it runs or reads."""
 
     entry: str
@@ -292,14 +292,24 @@ def vouch(hooks: Iterable[tuple[Agent, Hook]]) -> list[str]:
         hook_digest(agent, hook): Vouch(content_digest(_entry_bytes(agent, hook)), _file_digests(hook))
         for agent, hook in hooks
     }
-    replace_file(paths.data_dir() / _VOUCH_FILE, encode(_load_vouches() | vouches, order="sorted"), mode=0o600)
+    replace_file(paths.data_dir() / _VOUCH_FILE, encode(load_vouches() | vouches, order="sorted"), mode=0o600)
     return sorted({name for vouch in vouches.values() for name in vouch.files})
 
 
 def _load_vouches() -> dict[str, Vouch | None]:
-    """What was vouched for, by marks; older versions have written nothing else, as a list."""
+    """What was vouched for; nothing, if only a newer hookonce can tell."""
     try:
-        document = decode(read_file(paths.data_dir() / _VOUCH_FILE) or b"{}", type=list[str] | dict[str, Vouch | None])
+        return load_vouches()
+    except NewerFileError:
+        return {}
+
+
+def load_vouches() -> dict[str, Vouch | None]:
+    """What was vouched for, by marks; older versions have written nothing else, as a list."""
+    file, form = paths.data_dir() / _VOUCH_FILE, list[str] | dict[str, Vouch | None]
+    document: list[str] | dict[str, Vouch | None]
+    try:
+        document = decode_own_file(file, read_file(file) or b"{}", form)
     except DecodeError:
         return {}
     return document if isinstance(document, dict) else dict.fromkeys(document)

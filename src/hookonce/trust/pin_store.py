@@ -10,10 +10,10 @@ from secrets import token_hex
 from struct import unpack_from
 
 from msgspec import Struct
-from msgspec.json import decode, encode
+from msgspec.json import encode
 
 from hookonce.base import paths
-from hookonce.base.files import read_regular_file
+from hookonce.base.files import NewerFileError, decode_own_file, read_regular_file
 from hookonce.errors import HookonceError
 from hookonce.manifest.discover import ManifestSource, find_project_sources, resolve_folder
 from hookonce.model import Hook, Json
@@ -21,7 +21,7 @@ from hookonce.model import Hook, Json
 Identity = tuple[int, int, int]  # device, inode and generation of a folder
 
 
-class ClosedHook(Struct, frozen=True, omit_defaults=True):
+class ClosedHook(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """A fail-closed hook that a person has agreed to, as far as it must be known when its manifest cannot be read."""
 
     event: str
@@ -30,7 +30,7 @@ class ClosedHook(Struct, frozen=True, omit_defaults=True):
     spec: str = ""
 
 
-class Pin(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Pin(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """One state of a project's hooks that a person has agreed to."""
 
     manifest: str  # the digest of the file of hooks, or of what is there instead; or `_WORKTREE`
@@ -342,10 +342,13 @@ def _load_pins_file() -> _PinsByRoot:
     if not os.path.lexists(paths.pins_path()):  # asked first, because that needs no descriptor
         return {}
     try:
-        return decode(read_regular_file(paths.pins_path()), type=_PinsByRoot)
+        pins: _PinsByRoot = decode_own_file(paths.pins_path(), read_regular_file(paths.pins_path()), _PinsByRoot)
+    except NewerFileError as problem:
+        raise PinsUnreadable(str(problem)) from None
     except (OSError, ValueError) as problem:
         reason = problem.strerror if isinstance(problem, OSError) else "it is damaged; move it away to begin anew"
         raise PinsUnreadable(f"{paths.pins_path()} cannot be read: {reason}") from None
+    return pins
 
 
 def _read_pins() -> _PinsByRoot:
@@ -368,9 +371,7 @@ def _edit_pins(*, waits: bool = True) -> Iterator[_PinsByRoot]:
     paths.make_private_dir(file.parent)
     with file.with_name("trust.lock").open("wb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX if waits else fcntl.LOCK_EX | fcntl.LOCK_NB)
-        all_pins = _read_pins()
-        if not all_pins and file.exists() and file.read_bytes() != b"{}":
-            raise HookonceError(f"{file} is damaged; move it away to begin anew")
+        all_pins = _load_pins_file()
         yield all_pins
         _write_atomically(file, encode(all_pins))
 

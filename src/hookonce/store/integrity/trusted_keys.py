@@ -10,10 +10,10 @@ from re import compile as pattern
 from typing import TYPE_CHECKING
 
 from msgspec import DecodeError, Struct
-from msgspec.json import decode, encode
+from msgspec.json import encode
 
 from hookonce.base import paths, times
-from hookonce.base.files import PRIVATE_MODE, replace_file
+from hookonce.base.files import PRIVATE_MODE, decode_own_file, replace_file
 from hookonce.errors import HookonceError
 from hookonce.store.integrity import keys
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _NAME = pattern(r"[\w][\w.@-]{0,63}")
 
 
-class TrustedKey(Struct, frozen=True, kw_only=True):
+class TrustedKey(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A key of another machine: the name that it has here, the key as a text, its fingerprint, and since when."""
 
     name: str
@@ -52,7 +52,8 @@ def load_trusted_keys() -> list[TrustedKey]:
 @lru_cache(maxsize=1)
 def _read_keys(file: Path, version: tuple[int, ...]) -> list[TrustedKey]:
     """The keys in a version of the file; an import asks for them with every signed line."""
-    return decode(file.read_bytes(), type=list[TrustedKey])
+    key_list: list[TrustedKey] = decode_own_file(file, file.read_bytes(), list[TrustedKey])
+    return key_list
 
 
 def find_name(key: "Ed25519PublicKey") -> str | None:
