@@ -5,7 +5,8 @@ import json
 import pytest
 
 from hookonce.base import paths
-from hookonce.dispatch import dispatcher, fail_mode, manifest_stamps
+from hookonce.dispatch import dispatcher, fail_mode
+from hookonce.dispatch.fast_path import manifest_stamps
 from hookonce.manifest import discover
 from hookonce.manifest.discover import find_sources
 from hookonce.store.spool import files

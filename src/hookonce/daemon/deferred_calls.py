@@ -13,8 +13,8 @@ from hookonce.daemon.dedup_cache import DedupCache
 from hookonce.dispatch import dispatcher
 from hookonce.dispatch.context import CallContext
 from hookonce.dispatch.fast_path import lookup
+from hookonce.dispatch.fast_path.manifest_stamps import Stamps
 from hookonce.dispatch.fast_path.table import TableCache
-from hookonce.dispatch.manifest_stamps import Stamps
 from hookonce.handlers.loop_task import LoopTask
 from hookonce.model import Object
 from hookonce.store.spool.journal import SpoolJournal

@@ -33,8 +33,8 @@ from hookonce.daemon.store_writer import BackgroundStoreWriter
 from hookonce.daemon.stream import Acceptor
 from hookonce.dispatch import dispatcher, pause
 from hookonce.dispatch.context import CallContext
+from hookonce.dispatch.fast_path.manifest_stamps import Stamps, is_settled, manifest_stamps
 from hookonce.dispatch.live_formats import is_live
-from hookonce.dispatch.manifest_stamps import Stamps, is_settled, manifest_stamps
 from hookonce.errors import HookonceError
 from hookonce.handlers.module import ModulePool
 from hookonce.handlers.operation import Task

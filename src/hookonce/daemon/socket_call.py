@@ -24,7 +24,7 @@ from hookonce.dispatch import dedup, dispatcher
 from hookonce.dispatch.context import CallContext, forked_context
 from hookonce.dispatch.dispatcher import IncomingCall
 from hookonce.dispatch.fail_mode import encode_reply
-from hookonce.dispatch.manifest_stamps import Stamps
+from hookonce.dispatch.fast_path.manifest_stamps import Stamps
 from hookonce.dispatch.pipeline import CallAbandonedError
 from hookonce.handlers.loop_task import LoopTask
 from hookonce.handlers.operation import run_blocking

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from hookonce.base import process_info, settings
 from hookonce.dispatch import dedup
-from hookonce.dispatch.manifest_stamps import Stamps
+from hookonce.dispatch.fast_path.manifest_stamps import Stamps
 from hookonce.errors import HookonceError
 from hookonce.handlers.operation import Task
 from hookonce.handlers.supervise.hook_results import CallResults

@@ -17,8 +17,8 @@ from hookonce.agents import canonical_event_of, config_events, config_of, point_
 from hookonce.base import paths
 from hookonce.base.files import replace_file
 from hookonce.base.terminal_text import escape_data
-from hookonce.dispatch import live_formats, manifest_stamps, pause
-from hookonce.dispatch.fast_path import lookup
+from hookonce.dispatch import live_formats, pause
+from hookonce.dispatch.fast_path import lookup, manifest_stamps
 from hookonce.dispatch.select import ACTION_EVENTS, CandidateHook, find_candidates
 from hookonce.errors import HookonceError, PayloadError
 from hookonce.manifest import discover

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from hookonce import formats
 from hookonce.base import settings
-from hookonce.dispatch import manifest_stamps
+from hookonce.dispatch.fast_path import manifest_stamps
 from hookonce.errors import HookonceError
 from hookonce.manifest import discover
 from hookonce.manifest.discover import ManifestSource, Scope, find_project_sources, find_sources, load_source

@@ -7,8 +7,9 @@ import pytest
 
 from hookonce.__main__ import main
 from hookonce.base import paths
-from hookonce.dispatch import manifest_stamps, pause
+from hookonce.dispatch import pause
 from hookonce.dispatch.dispatcher import answer_call
+from hookonce.dispatch.fast_path import manifest_stamps
 from hookonce.dispatch.hook_faults import notice
 from tests.cli.command import run
 from tests.manifest.projects import Project, command, house, manifest, put

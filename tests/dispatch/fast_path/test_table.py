@@ -11,10 +11,10 @@ import pytest
 
 from hookonce import agents
 from hookonce.base import build_id, ids, paths, wire
-from hookonce.dispatch import dispatcher, manifest_stamps
+from hookonce.dispatch import dispatcher
 from hookonce.dispatch.context import oneshot_context
 from hookonce.dispatch.fail_mode import encode_reply
-from hookonce.dispatch.fast_path import lookup, table
+from hookonce.dispatch.fast_path import lookup, manifest_stamps, table
 from hookonce.store.spool import files
 from tests.dispatch.pipeline_cases import PLAIN, goldens, recorded
 from tests.sample import part

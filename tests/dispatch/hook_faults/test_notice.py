@@ -9,9 +9,9 @@ import pytest
 from hookonce import agents
 from hookonce.agents import canonical_event_of, config_event_of, config_events, config_of, point_of
 from hookonce.base import paths, times
-from hookonce.dispatch import manifest_stamps, pause
+from hookonce.dispatch import pause
 from hookonce.dispatch.dispatcher import answer_call
-from hookonce.dispatch.fast_path import table
+from hookonce.dispatch.fast_path import manifest_stamps, table
 from hookonce.dispatch.hook_faults import notice, project_faults
 from hookonce.dispatch.hook_faults.table import make_fault
 from hookonce.model import Decision, Reply

@@ -30,8 +30,8 @@ from hookonce.daemon.socket_call import DaemonServices
 from hookonce.dispatch import dedup, dispatcher, fail_mode, intake, live_formats, pause
 from hookonce.dispatch.context import CallContext, oneshot_context
 from hookonce.dispatch.dispatcher import IncomingCall
+from hookonce.dispatch.fast_path.manifest_stamps import manifest_stamps
 from hookonce.dispatch.identification import identify
-from hookonce.dispatch.manifest_stamps import manifest_stamps
 from hookonce.handlers.command import CommandOperation, ProcessContext
 from hookonce.handlers.operation import OperationResult, Task, run_blocking
 from hookonce.model import Object, Record, Reply

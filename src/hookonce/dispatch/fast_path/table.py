@@ -9,8 +9,8 @@ from hookonce.agents import canonical_event_of, config_events, config_of, point_
 from hookonce.base import build_id, paths, settings
 from hookonce.base.files import read_file, replace_file
 from hookonce.base.jsontext import dump
-from hookonce.dispatch import manifest_stamps, pause
-from hookonce.dispatch.fast_path import lookup
+from hookonce.dispatch import pause
+from hookonce.dispatch.fast_path import lookup, manifest_stamps
 from hookonce.dispatch.select import find_candidates
 from hookonce.manifest.discover import find_lost_source
 from hookonce.model import SCHEMA, Agent, Event, Gap, Object, Stored
