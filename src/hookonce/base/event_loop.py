@@ -24,7 +24,6 @@ class Timer:
     __slots__ = ("callback",)
 
     def __init__(self, callback: Callable[[], object] | None) -> None:
-        """A timer for a callback."""
         self.callback = callback
 
     def cancel(self) -> None:

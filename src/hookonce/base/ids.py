@@ -57,7 +57,6 @@ class StreamIds:
     """Ids for payloads that carry none: agent, digest of the bytes, how often they were seen before."""
 
     def __init__(self, epoch: int = MAX_EPOCH_PAYLOADS) -> None:
-        """Begin a stream in which nothing was seen."""
         self._counts: dict[bytes, int] = {}
         self._max_payloads = epoch
         self._epoch = 0

@@ -64,7 +64,6 @@ class LongLivedRegistry:
     """Registrations of a process that runs handlers all day: one for each depth, whichever call they are for."""
 
     def __init__(self, runtime_dir: Path) -> None:
-        """Nothing is registered yet."""
         self._runtime_dir, self._tokens = runtime_dir, dict[int, tuple[str, float]]()
 
     def register_handlers(self, depth: int) -> str:

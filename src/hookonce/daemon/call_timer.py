@@ -23,7 +23,6 @@ class CallTimer:
     """
 
     def __init__(self) -> None:
-        """No call was seen yet."""
         self._start_times, self._end_times, self._turn_times = _Times(), _Times(), _Times()
 
     def record_start(self, record: Record, at: float | None = None) -> None:

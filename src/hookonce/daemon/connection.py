@@ -121,7 +121,6 @@ class LazyEnvironment(Mapping[str, str]):
     """Environment mapping that is parsed on first use."""
 
     def __init__(self, field: bytes) -> None:
-        """Keep the raw field."""
         self._field = field
 
     @cached_property

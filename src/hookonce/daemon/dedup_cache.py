@@ -24,7 +24,6 @@ class DedupCache:
     """Deduplication entries by key that are not on disk, newest last."""
 
     def __init__(self) -> None:
-        """Empty cache."""
         self._folder = str(dedup.dedup_file("").parent.absolute())
         self._pages: dict[str, DedupEntries] = {}
         self._unwritten: set[str] = set()

@@ -32,7 +32,6 @@ class DeferredCalls:
     def __init__(
         self, loop: EventLoop, journal: SpoolJournal, dedup_cache: DedupCache, call_timer: CallTimer | None = None
     ) -> None:
-        """Empty queue."""
         self._loop, self._journal, self._dedup_cache = loop, journal, dedup_cache
         self._call_timer = call_timer or CallTimer()
         self._queue: deque[tuple[float, list[bytes]]] = deque()

@@ -57,7 +57,6 @@ class DeniedFileWatcher:
     """Watcher of the files of calls that were denied within the last minute."""
 
     def __init__(self, loop: EventLoop, store_writer: BackgroundStoreWriter, journal: SpoolJournal) -> None:
-        """No file is watched yet."""
         self._loop, self._store_writer, self._journal = loop, store_writer, journal
         self._files: dict[tuple[str, str], DeniedFile] = {}
 

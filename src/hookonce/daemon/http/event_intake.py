@@ -109,7 +109,6 @@ class EventIntake:
     """Answers requests to `POST /events` with the daemon's services."""
 
     def __init__(self, services: DaemonServices) -> None:
-        """Nothing was counted yet."""
         self._services = services
         self._context: CallContext | None = None  # of the events of one slice
         self.counts = dict.fromkeys(get_args(EventState), 0)

@@ -50,7 +50,6 @@ class TableCache:
     """The table of a daemon, in memory."""
 
     def __init__(self) -> None:
-        """Nothing was built yet."""
         self._table: Object = {}
         self._stamps: manifest_stamps.Stamps | None = None
 

@@ -85,7 +85,6 @@ class ClaimHolder:
     """Holder of a claim file: the process that supervises a hook, at the other end of the hangup pipe or socket."""
 
     def __init__(self, claim: HookClaim, hangup_fd: int) -> None:
-        """Nothing is claimed yet."""
         self._claim, self._hangup_fd, self._fd, self._result_fd = claim, hangup_fd, -1, -1
 
     def begin(self) -> bool:

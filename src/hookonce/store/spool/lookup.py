@@ -29,7 +29,6 @@ class SpoolIndex:
     """Index of the spool files that hold records of several events, which daemons write."""
 
     def __init__(self) -> None:
-        """Nothing was looked at yet."""
         self._is_journal: dict[str, bool] = {}
 
     def find_record(self, event_id: str, own_journal: Path | None = None) -> Stored | None:
