@@ -65,6 +65,19 @@ def asking():
         one.close()
 
 
+def test_questions_that_we_take_back_are_no_fault_of_the_module(asking):
+    """
+    Another hook has refused the call before it answered, again and again; it goes on with what it has in memory.
+    """
+    one = asking("if a['name'].startswith('taken'): continue\n    say({'ok': True, 'result': os.getpid(), 'id': r['id']})")
+    one.ask("first")
+    (pid,) = one.wait("first")
+    for number in range(5):
+        one.talk.query({"op": "on_event", "args": {"name": f"taken {number}"}}, 5.0, lambda _: None).cancel()
+    one.ask("last")
+    assert [pid] == one.wait("last")
+
+
 def test_answers_reach_those_who_asked_in_whatever_order_they_come(asking):
     one = asking(
         "if a['name'] == 'first':\n        say({'ok': True, 'result': 'first', 'id': r['id']}); kept = []; continue\n"

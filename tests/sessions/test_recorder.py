@@ -71,6 +71,21 @@ def test_what_is_missing_is_recorded_before_the_end(writer, together):
     assert ["before_prompt", "agent_response", "session_start", "agent_stop", "session_end", "session_end"] == [kind for (kind,) in rows]
 
 
+def test_hooks_of_derived_events_are_looked_for_once_for_each_kind_and_folder(writer):
+    """
+    Files are read for it, while the store is locked and others wait.
+    """
+    told = [build_entry(stored(number, session="s", cwd=folder)) for number in range(10) for folder in ("/a", "/b")]
+    looks = []
+    recorder = Recorder(writer, reports_session_start, None, lambda event: looks.append((event.type, event.cwd)) or event.cwd == "/a")
+    recorder.record(told)
+    queued = writer.connection.execute("SELECT type, project FROM hook_queue JOIN events USING (id)").fetchall()
+
+    assert len(looks) == len({*looks})
+    assert 10 == queued.count(("policy_blocked", "/a"))
+    assert {"/a"} == {folder for _, folder in queued}
+
+
 class Listener:
     def before_append(self, _, entries):
         return entries

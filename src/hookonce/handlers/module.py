@@ -5,6 +5,7 @@ import sys
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from time import monotonic
 
 from msgspec import Struct
@@ -43,8 +44,8 @@ class ModuleQuery:
         self.timer: Timer | None = None
 
     def cancel(self) -> None:
-        """Stop waiting; the module may go on with it."""
-        self._channel.abandon_query(self)
+        """Stop waiting, because nobody wants the answer; the module may go on with it."""
+        self._channel.abandon_query(self, is_late=False)
 
     def set_response(self, document: Object) -> None:
         """Take the module's answer."""
@@ -89,7 +90,7 @@ class ModuleChannel:
         """Queue a query; `on_result` is called once."""
         self.last_query_at = monotonic()
         query = ModuleQuery(self, request, on_result)
-        query.timer = self._loop.call_at(self.last_query_at + timeout, query.cancel)
+        query.timer = self._loop.call_at(self.last_query_at + timeout, partial(self.abandon_query, query, is_late=True))
         self._queue.append(query)
         self._send_next()
         return query
@@ -112,11 +113,11 @@ class ModuleChannel:
         """Whether no query is open."""
         return not self._open_queries and not self._queue
 
-    def abandon_query(self, query: ModuleQuery) -> None:
+    def abandon_query(self, query: ModuleQuery, *, is_late: bool) -> None:
         """Give up a query; a late answer must not be taken for that of another query."""
         timeout_result = OperationResult(failure="timeout")
         if self._open_queries.remove(query.number):
-            self._miss_count += 1
+            self._miss_count += is_late
             is_ambiguous = self._open_queries.record_timeout()
             query.finish(timeout_result)
             if is_ambiguous or self._miss_count >= _MAX_MISSES:

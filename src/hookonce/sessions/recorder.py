@@ -116,7 +116,7 @@ class Recorder:
     ) -> None:
         """`reports_start`: whether the agent of that name reports session starts.
 
-        `has_hooks`: whether there may be a hook for a derived event; else it is not queued.
+        `has_hooks`: whether there may be a hook for a derived event, by its type and folder; else it is not queued.
         """
         self.writer, self._listener, self._reports_start, self._has_hooks = writer, listener, reports_start, has_hooks
         self.states: OrderedDict[SessionKey, SessionState] = OrderedDict()  # of those that were active last
@@ -196,8 +196,11 @@ class Recorder:
 
     def _handle_new_records(self, records: list[Stored]) -> None:
         """Queue derived events for hooks, in the transaction that stores them, and append to logs."""
-        live_events = (record.event for record in records if record.event.id in self._live_ids)
-        queue_ids = [event.id for event in live_events if self._has_hooks(event)]
+        live_events = [record.event for record in records if record.event.id in self._live_ids]
+        # Files are looked at to find that out, and others wait.
+        samples = {(event.type, event.cwd): event for event in live_events}
+        hooked_keys = {key for key, event in samples.items() if self._has_hooks(event)}
+        queue_ids = [event.id for event in live_events if (event.type, event.cwd) in hooked_keys]
         self._live_ids.clear()
         if queue_ids:
             hook_queue.enqueue_events(self.writer.connection, queue_ids, times.now())

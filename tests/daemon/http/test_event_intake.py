@@ -22,6 +22,7 @@ from tests.daemon.http_client import Poster, status_of
 from tests.daemon.installed_home import SILENT, Home, command, payload
 from tests.dispatch.live_events import ACTION, CLOUD, KERNEL, OPENHOOK, agent_hooks_stream, openhook_stream, raw
 from tests.handlers.processes import eventually
+from tests.manifest.projects import house, manifest, put
 
 EVENTS = "/events"
 LINES = "application/x-ndjson"
@@ -178,16 +179,31 @@ def test_a_large_event_is_answered_as_any_other(poster):
     assert 1 == shown_events(poster)[names[0]]
 
 
+def lose(monkeypatch, document):
+    """The response where the process that answers an event dies."""
+    monkeypatch.setattr(event_intake, "_CHILD_PROGRAM", "import sys; sys.exit('gone')")
+    head = RequestHead("POST", EVENTS, {"content-type": "application/json"}, keep_alive=True)
+    return run_blocking(EventIntake(idle_services()).answer_request(head, raw(document)))
+
+
+@pytest.mark.parametrize("on_failure", ["closed", "open"])
+def test_a_large_event_that_is_lost_is_refused_where_a_hook_has_to_be_asked(monkeypatch, tmp_path, on_failure):
+    home = house(monkeypatch, tmp_path)
+    put(home / ".config/hookonce/hooks.json", manifest(command("true", blocking=True, on_failure=on_failure)))
+    response = lose(monkeypatch, large(ACTION))
+    outcome = json.loads(response.body).get("data", {}).get("decision", {}).get("outcome")
+
+    assert (500, "deny" if on_failure == "closed" else None) == (response.status, outcome)
+
+
 def test_a_large_event_is_not_read_where_others_wait(monkeypatch, tmp_path):
     """
     Another process does it; where that dies, its sender is told to try again.
     """
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr(event_intake, "parse_json", lambda _: pytest.fail("read here"))
-    monkeypatch.setattr(event_intake, "_CHILD_PROGRAM", "import sys; sys.exit('gone')")
-    head = RequestHead("POST", EVENTS, {"content-type": "application/json"}, keep_alive=True)
-
-    response = run_blocking(EventIntake(idle_services()).answer_request(head, raw(large(CLOUD))))
+    monkeypatch.setattr(event_intake, "_failure_answer", lambda *_: None)
+    response = lose(monkeypatch, large(CLOUD))
 
     assert (500, True) == (response.status, b"send it again" in response.body)
     assert "a large event was not answered: gone" in paths.log_path().read_text()

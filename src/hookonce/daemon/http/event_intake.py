@@ -219,7 +219,17 @@ def _answer_elsewhere(raw: bytes, form_name: str | None, line: int | None) -> Ta
         return decode(outcome.stdout, type=EventResult)
     except DecodeError:
         log.write(f"http: a large event was not answered: {outcome.failure or outcome.stderr.decode(errors='replace')}")
-        return EventResult(state="refused", error=_LOST_MESSAGE)
+        return EventResult(state="refused", error=_LOST_MESSAGE, answer=_failure_answer(raw, form_name))
+
+
+def _failure_answer(raw: bytes, form_name: str | None) -> Any:
+    """The answer to an event of which nobody knows whether its hooks were asked: a refusal where one has to be."""
+    try:
+        _, name = _identify_document(raw, form_name, 1)
+    except HttpError:
+        return None
+    call_context = replace(oneshot_context(_hook_environment()), cwd=os.sep, has_cwd=False)
+    return _parse_answer(dispatcher.failure_reply([name], raw, call_context, HttpError(500, _LOST_MESSAGE)))
 
 
 def answer_stdin(client_dir: str, form_name: str, line: str) -> None:
