@@ -10,7 +10,6 @@ from hookonce.agents.certificates import CertificateSummary
 from hookonce.cli.setup.agents import (
     EVENT_COLUMNS,
     OVERVIEW_COLUMNS,
-    UNSUPPORTED_NOTE,
     ability_rows,
     config_rows,
     event_cells,
@@ -79,7 +78,6 @@ def _overview(sheets: list[AgentSheet]) -> list[str]:
         (f"[{one.title}](agents/{one.name}.md)", code(one.name), *overview_cells(one), *_written(one)) for one in sheets
     ]
     lines += [*table(("agent", "name", *OVERVIEW_COLUMNS, "config", "payloads"), rows), "", COUNTED]
-    lines += [f"A question mark: {UNSUPPORTED_NOTE}."] if any(one.config is None for one in sheets) else []
     lines += ["", *_observed(sheets)]
     lines += ["", "## What a hook can do", "", SEVERAL, "", *_beside(sheets, _power), "## The words", "", WORDS, ""]
     lines += ["## Native names of canonical events", "", *_beside(sheets, _natives)]
@@ -102,7 +100,7 @@ def _observed(sheets: list[AgentSheet]) -> list[str]:
 
 def _written(one: AgentSheet) -> tuple[str, str]:
     """In what its hooks are configured, and what we do with its payloads."""
-    return "none" if one.config is None else one.config.language, "read, write" if one.writes_payloads else "read"
+    return one.config.language, "read, write" if one.writes_payloads else "read"
 
 
 def _beside(sheets: list[AgentSheet], cell: Callable[[AgentSheet, str], str]) -> list[str]:
@@ -147,13 +145,10 @@ def _page(one: AgentSheet) -> list[str]:
     ]
     lines += ["What the words mean: [the agents](../agents.md#the-words).", ""]
     lines += _contradicted(one)
-    if one.config is None:
-        lines += [f"Where its hooks live and what they can do is left out: {UNSUPPORTED_NOTE}.", ""]
-    else:
-        lines += ["## Where its hooks live", "", *_pairs(config_rows(one.config))]
-        lines += ["## What can be prevented", "", *_able(one), ""]
-        lines += ["## When a hook fails", "", *_pairs(failure_rows(one.config))]
-        lines += ["## What an entry can say", "", *_pairs(ability_rows(one.config))]
+    lines += ["## Where its hooks live", "", *_pairs(config_rows(one.config))]
+    lines += ["## What can be prevented", "", *_able(one), ""]
+    lines += ["## When a hook fails", "", *_pairs(failure_rows(one.config))]
+    lines += ["## What an entry can say", "", *_pairs(ability_rows(one.config))]
     lines += [*_events(one), *_tool_names(one), "## Quirks", "", *[f"- {plain(quirk)}" for quirk in one.quirks], ""]
     return [*lines, "## Source", "", f"{plain(one.source)}; checked {one.checked}.", ""]
 

@@ -4,7 +4,6 @@ import re
 from pathlib import Path
 
 from hookonce import agents
-from hookonce.agents import config_of
 from hookonce.base import runtime_location as rule
 from hookonce.base import wire
 from hookonce.client.python.launch import DAEMON_VARIABLES
@@ -27,7 +26,7 @@ def pages(root: Path) -> dict[str, str]:
 def _silences() -> dict[str, str]:
     """The agents and formats for whom saying nothing is a mistake, with what they hear instead."""
     callers = [*map(agents.load, agents.AGENTS), *live_formats.load_live_formats()]
-    return {caller.name: silence for caller in callers if (silence := config_of(caller).silence)}
+    return {caller.name: silence for caller in callers if (silence := caller.config.silence)}
 
 
 def _silence_cases() -> str:

@@ -372,7 +372,7 @@ class Agent(Struct, frozen=True, kw_only=True):
     ends: Literal["told", "sometimes"] = "told"  # whether a session's end is told at every end or only at some
     transcripts: tuple[str, str, Mapping[str, str]] | None = None  # folder in the home, suffix, folders below variables
     compaction: CompactionRule | None = None  # None: nobody knows when it compacts
-    config: Config | None = None  # None: its configuration cannot be converted yet
+    config: Config  # how it is configured with hooks
 
 
 Problem = tuple[str, str]  # a JSON path and what is wrong there

@@ -29,7 +29,7 @@ def clone(folder):
     write(project / ".openhook.json", {"version": EVIL, "hooks": {EVIL: [{"command": EVIL}]}, "events": {EVIL: EVIL}})
     entry = {"matcher": EVIL, "hooks": [{"type": "command", "command": EVIL, "timeout": EVIL}, {"type": EVIL, "command": EVIL}]}
     for agent in agents.load_all():
-        for scope, name in agent.config.files.items() if agent.config else ():
+        for scope, name in agent.config.files.items():
             if scope != "project":
                 continue
             file = project / name

@@ -5,7 +5,7 @@ import json
 import random
 
 from hookonce import agents
-from hookonce.agents import canonical_event_of, config_events, config_of, point_of
+from hookonce.agents import canonical_event_of, config_events, point_of
 from tests.dispatch.pipeline_cases import goldens, recorded
 
 MARK = "rm -rf /precious"  # what a hook is there to see
@@ -17,7 +17,7 @@ OTHER_NAMES = ("SomethingNew", "", "SessionStart", "PostToolUse", "Stop", "PRETO
 def refusable_entries():
     """Every entry at which something can be refused: agent, name of the event there, its canonical name."""
     for agent in agents.load_all():
-        for native in {**config_events(agent), **config_of(agent).points}:
+        for native in {**config_events(agent), **agent.config.points}:
             if "prevent" in point_of(agent, native).capabilities:
                 yield agent.name, native, canonical_event_of(agent, native)
 

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from hookonce import agents
-from hookonce.agents import config_of
 from hookonce.base import paths
 from hookonce.base.terminal_text import escape_csv_cell
 from hookonce.cli import COMMANDS
@@ -211,7 +210,7 @@ def test_what_a_hook_says_commands_no_terminal_of_an_agent(name):
     Where an agent has no JSON for it, the plain text has no control characters; nor has it a NUL that would end it.
     """
     agent = agents.load(name)
-    for native in config_of(agent).points if agent.config else ():
+    for native in agent.config.points:
         one = asked(name, native, {"hook_event_name": native, "tool_name": "x", "tool_input": {}})
         decisions = Decision(outcome="deny", reason=EVIL, context=EVIL, by="x"), Decision(context=f"{EVIL}\0", by="x")
         replies = [build_response(one, CallDecision(decision=decision)).reply for decision in decisions]

@@ -9,7 +9,7 @@ from tests.cli.command import run
 
 ENTRY = {"type": "command", "command": "/bin/true x", "timeout": 5}
 SETTINGS = json.dumps({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [ENTRY]}]}}).encode()
-TARGETS = ["hif", *(name for name in agents.AGENTS if agents.load(name).config is not None)]
+TARGETS = ["hif", *agents.AGENTS]
 
 
 def faults(folder):

@@ -83,7 +83,7 @@ def test_our_addresses_stand_beside_those_of_others_and_go_alone(place, name):
     A foreign hook that is posted somewhere else is never touched; a new file is for its owner alone.
     """
     agent = agents.load(name)
-    path = place.home / agents.config_of(agent).files["user"].removeprefix("~/")
+    path = place.home / agent.config.files["user"].removeprefix("~/")
     (made,) = plan_install(agent, "user", place, CLIENT, http=HERE)
     path.parent.mkdir()
     entries = [{"hooks": [{"type": "http", "url": url}]} for url in FOREIGN]

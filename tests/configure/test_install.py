@@ -8,7 +8,6 @@ from shlex import split
 import pytest
 
 from hookonce import agents
-from hookonce.agents import config_of
 from hookonce.base import paths
 from hookonce.base.invocation import is_own_entry
 from hookonce.configure.changes import apply_change
@@ -21,7 +20,7 @@ from hookonce.errors import HookonceError
 from hookonce.model import Handler, Hook
 from tests.sample import part
 
-ABLE = [name for name in agents.AGENTS if agents.load(name).config is not None]
+ABLE = list(agents.AGENTS)
 FILES = [name for name in ABLE if agents.load(name).config.language == "json"]
 
 
@@ -46,7 +45,7 @@ def foreign(agent):
         Hook(event=kinds[number % len(kinds)], handler=Handler(type="command", command=f"/opt/other/{number}.sh --x"))
         for number in range(30)
     ]
-    document, _ = config_of(agent).render(agent, list(enumerate(hooks)), bare)
+    document, _ = agent.config.render(agent, list(enumerate(hooks)), bare)
     return document | {"somethingElse": {"é": [1, 2.50, "\u2028"]}}
 
 
@@ -122,7 +121,7 @@ def test_foreign_hooks_stay_in_order_and_ours_come_out_of_a_changed_file(name, p
 
 
 def parsed(agent, path):
-    hooks, _ = config_of(agent).parse(agent, document_of(agent, path, path.read_bytes()))
+    hooks, _ = agent.config.parse(agent, document_of(agent, path, path.read_bytes()))
     return hooks
 
 
@@ -134,7 +133,7 @@ def test_where_there_was_nothing_nothing_is_left(name, scope, place):
     For every agent: a file that we made is gone when we leave, and every event had its one entry meanwhile.
     """
     agent = agents.load(name)
-    if scope not in config_of(agent).files:
+    if scope not in agent.config.files:
         pytest.skip(f"{agent.title} has no {scope} configuration")
     client = str(paths.client_path())
 

@@ -12,7 +12,7 @@ from hookonce.manifest.degrade import REWRITABLE_EVENTS
 from hookonce.model import Reply
 
 ADAPT = WrapperOptions("/home/me/.local/share/hookonce/bin/hookonce-on")
-ABLE = [name for name in agents.AGENTS if agents.load(name).config is not None]
+ABLE = list(agents.AGENTS)
 LACKING = [name for name in ABLE if "before_tool_execute" not in rewrite_events(agents.load(name))]
 SCRIPTS = {
     "the format": '#!/bin/sh\necho \'{"updated_input": {"command": "true"}}\'\n',

@@ -139,13 +139,3 @@ def test_a_table_that_grows_loses_its_mark():
 
     assert "proven" == row(made, "SessionEnd").proof
     assert "captured" == row(made, "SessionEnd", replace(agent, config=replace(agent.config, points=more))).proof
-
-
-def test_an_unknown_configuration_proves_nothing():
-    """
-    Where nobody knows the powers, that an event came is not enough.
-    """
-    agent = replace(agents.load("codex"), config=None)
-    proven = {"codex": proven_events(certificate("codex", "1.0.0", *WHOLE))}
-
-    assert {"captured"} == {one.proof for one in build_sheet(agent, proofs=proven).points}

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hookonce import agents
-from hookonce.agents import config_event_of, config_of, encode
+from hookonce.agents import config_event_of, encode
 from hookonce.base import paths
 from hookonce.diagnose.trial import sample_event
 from hookonce.dispatch import dispatcher, fail_mode
@@ -50,7 +50,7 @@ def case(name, folder):
 def promised(one, mode):
     """The fail mode of that call: the agent's silence, or its own refusal."""
     if mode == "open":
-        return Reply(stdout=config_of(one.agent).silence)
+        return Reply(stdout=one.agent.config.silence)
     return one.agent.reply(one.words[1], Decision(outcome="deny", reason=WHY), None)
 
 

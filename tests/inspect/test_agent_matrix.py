@@ -18,7 +18,7 @@ from hookonce.vocabulary.decision_merge import CAPABILITIES
 from tests.dispatch.pipeline_cases import goldens
 
 NAMES = list(agents.AGENTS)
-ABLE = [name for name in NAMES if agents.load(name).config is not None]
+ABLE = NAMES
 WORDS = {"prevent": "prevents", "retry": "retries", "rewrite": "rewrites", "context": "context"}
 FATES = st.sampled_from(["open", "closed"])
 POINTS = st.builds(
@@ -75,7 +75,7 @@ def test_every_configured_event_has_one_row(name):
     Each event that can be configured, or that the table describes, has exactly one row with its canonical name.
     """
     agent = agents.load(name)
-    points = {} if agent.config is None else agent.config.points
+    points = agent.config.points
 
     rows = build_sheet(agent).points
 
@@ -128,18 +128,6 @@ def test_only_tool_calls_are_said_to_fail_closed(crash, late, can):
     assert (told and "open" in (crash, late)) == ("PreToolUse" in made.config.failure.open_at)
 
 
-def test_an_agent_without_a_configuration_is_unknown_not_harmless():
-    """
-    Of an agent whose configuration is not converted, events are known and powers are not.
-    """
-    made = build_sheet(replace(agents.load("gemini-cli"), config=None))
-
-    assert made.config is None
-    assert {"BeforeTool", "BeforeModel"} <= {row.event for row in made.points}
-    assert all(row.powers == [] for row in made.points)
-    assert {(None,) * 6} == {(row.ask, row.rewrite, row.install, row.why, row.crash, row.late) for row in made.points}
-
-
 @pytest.mark.parametrize("name", ABLE)
 def test_every_capability_is_answered(name):
     """
@@ -169,13 +157,11 @@ def test_timeouts_name_their_unit(name, unit, least):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_sheet_is_what_its_schema_says(name):
     """
-    The sheet of every agent, converted or not, is valid under the published schema, and no key is optional.
+    The sheet of every agent is valid under the published schema, and no key is optional.
     """
     published = load_schema("agents")
-    agent = agents.load(name)
 
-    for one in (agent, replace(agent, config=None)):
-        assert [] == list(Draft202012Validator(published).iter_errors(to_builtins(build_sheet(one))))
+    assert [] == list(Draft202012Validator(published).iter_errors(to_builtins(build_sheet(agents.load(name)))))
     for shape in published["$defs"].values():
         assert sorted(shape["properties"]) == sorted(shape["required"])
 

@@ -56,7 +56,7 @@ def test_the_five_lines_refuse_on_every_agent(guard, agent, native, payload):
     silent = build_reply(guard, good, [agent, native], {})
 
     assert ("deny", "not here") == (refused.outcome, refused.reason)
-    assert agents.config_of(who).silence == silent.stdout
+    assert who.config.silence == silent.stdout
     assert (0, "") == (silent.code, silent.stderr)
 
 

@@ -10,7 +10,6 @@ from msgspec.json import encode
 from msgspec.json import format as pretty
 from msgspec.structs import replace
 
-from hookonce.agents import config_of
 from hookonce.base import paths
 from hookonce.base.files import read_file
 from hookonce.base.invocation import is_own_entry, unwrap_command
@@ -56,7 +55,7 @@ def plan_adoption(  # noqa: PLR0913  one name for each thing that a caller may c
 
     `spec` is the version of a new manifest; one that is there keeps its own. `earlier_changes` will have been made.
     """
-    if config_of(agent).language == "code":
+    if agent.config.language == "code":
         raise HookonceError(f"hooks of {agent.title} are code and cannot be adopted")
     path = manifest_path(scope, roots)
     old_manifest = read_after(path, earlier_changes)

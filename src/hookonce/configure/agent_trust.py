@@ -4,7 +4,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-from hookonce.agents import config_of
 from hookonce.base.files import FileEditError, read_file, read_regular_file
 from hookonce.base.invocation import is_own_entry
 from hookonce.configure.changes import FileChange
@@ -20,7 +19,7 @@ def plan_review(
     agent: Agent, path: Path, data: bytes | None, roots: ConfigRoots, client: str, *, present: bool = True
 ) -> FileChange | None:
     """Plan the change that lets the agent run our entries in a file, or takes that back; None if it needs none."""
-    review = config_of(agent).review
+    review = agent.config.review
     if review is None:
         return None
     name, keys, build_marks = review

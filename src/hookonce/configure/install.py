@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from hookonce.agents import config_of
 from hookonce.base.files import (
     DEFAULT_MODE,
     PRIVATE_MODE,
@@ -49,7 +48,7 @@ def plan_install(  # noqa: PLR0913  one name for each thing that a caller may ch
     target = target_file(agent, scope, roots)
     if target is None:
         raise HookonceError(f"{agent.title} has no {scope} configuration for hooks")
-    if config_of(agent).language == "code":
+    if agent.config.language == "code":
         if http:
             raise HookonceError(str(http_policy.install_obstacle(agent, scope, target, roots.project)))
         hooks = [*_foreign_scripts(agent, target, client), *build_entries(agent, scope, client, events)]
@@ -57,7 +56,7 @@ def plan_install(  # noqa: PLR0913  one name for each thing that a caller may ch
     old = read_after(target, earlier_changes)
     with naming_file(target):
         document = {} if old is None else client_part(document_of(agent, target, old))
-        current_hooks, _ = config_of(agent).parse(agent, document)
+        current_hooks, _ = agent.config.parse(agent, document)
         address = http_policy.current_address(current_hooks, roots.project) if http is None else http or None
         if http and (obstacle := http_policy.install_obstacle(agent, scope, target, roots.project)) is not None:
             raise HookonceError(obstacle)
@@ -81,7 +80,7 @@ def _event_set(agent: Agent, scope: str, current_hooks: list[Hook], client: str,
 
 def render_entries(agent: Agent, hooks: Sequence[Hook]) -> Object:
     """Render the agent's configuration of our entries, and of what others have there."""
-    document, gaps = config_of(agent).render(agent, list(enumerate(hooks)), _plain_command)
+    document, gaps = agent.config.render(agent, list(enumerate(hooks)), _plain_command)
     if losses := [gap for gap in gaps if gap.effect == "lost"]:
         raise HookonceError(f"hookonce cannot be installed for {agent.title}: {losses[0].note}")
     return document
@@ -107,7 +106,7 @@ def insert_entries(agent: Agent, path: Path, data: bytes, document: Object, clie
 
 
 def _own_entries(agent: Agent, document: Object, client: str) -> list[tuple[str, str, object, object]]:
-    hooks, _ = config_of(agent).parse(agent, client_part(document))
+    hooks, _ = agent.config.parse(agent, client_part(document))
     handlers = [(hook.event, hook.handler) for hook in hooks if is_own_entry(hook.handler.target, client, agent.name)]
     return sorted((kind, run.target or "", run.timeout, sorted(run.headers.items())) for kind, run in handlers)
 
@@ -125,7 +124,7 @@ def _script_changes(agent: Agent, scope: str, target: Path, document: Object) ->
     """A code-only agent gets files of our own; somebody else's file of that name is never touched."""
     changes = []
     for name, text in document["files"].items():
-        path = target / name if config_of(agent).files[scope].endswith("/") else target
+        path = target / name if agent.config.files[scope].endswith("/") else target
         old, new = read_file(path), text.encode()
         if old is not None and old != new:
             hooks, gaps = hooks_in(agent, path, old)
@@ -142,7 +141,7 @@ def _foreign_scripts(agent: Agent, folder: Path, client: str) -> list[Hook]:
         return []
     scripts = {path.name: read_if_readable(path) for path in sorted(folder.iterdir())}
     document = {"files": {name: data.decode(errors="replace") for name, data in scripts.items() if data is not None}}
-    hooks, _ = config_of(agent).parse(agent, document)
+    hooks, _ = agent.config.parse(agent, document)
     return [hook for hook in hooks if not is_own_entry(hook.handler.target, client)]
 
 
@@ -186,7 +185,7 @@ def _has_entries(agent: Agent, path: Path, data: bytes, client: str) -> tuple[bo
 
 
 def _remove_own_entries(agent: Agent, path: Path, data: bytes, client: str) -> bytes:
-    if config_of(agent).language != "code":
+    if agent.config.language != "code":
         return remove_entries(editor_of(path), data, lambda command: is_own_entry(command, client, agent.name))
     hooks, gaps = hooks_in(agent, path, data)
     is_own = bool(hooks) and all(is_own_entry(hook.handler.target, client, agent.name) for hook in hooks)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from hookonce.agents import config_of
 from hookonce.base import paths
 from hookonce.configure.merge import editor_of
 from hookonce.errors import HookonceError
@@ -40,7 +39,7 @@ def resolve_path(roots: ConfigRoots, name: str) -> Path:
 
 def target_file(agent: Agent, scope: str, roots: ConfigRoots) -> Path | None:
     """The file (or, for scripts, the folder) that we write for an agent in a scope."""
-    config = config_of(agent)
+    config = agent.config
     override = config.override_files.get(scope)
     if override is not None and resolve_path(roots, override).is_file():
         return resolve_path(roots, override)
@@ -49,12 +48,12 @@ def target_file(agent: Agent, scope: str, roots: ConfigRoots) -> Path | None:
 
 def is_event_map(agent: Agent, path: Path, roots: ConfigRoots) -> bool:
     """Whether a file holds the map of events without a key above it."""
-    return any(path == resolve_path(roots, name) for name in config_of(agent).override_files.values())
+    return any(path == resolve_path(roots, name) for name in agent.config.override_files.values())
 
 
 def config_files(agent: Agent, roots: ConfigRoots) -> Iterator[tuple[str, Path]]:
     """Every file in which the agent finds hooks, by scope."""
-    config = config_of(agent)
+    config = agent.config
     unique_paths: set[Path] = set()  # in a home that is the project too, the user's file comes first
     for scope in dict.fromkeys((*config.files, *config.reads)):
         names = ([config.files[scope]] if scope in config.files else []) + list(config.reads.get(scope, ()))
@@ -77,7 +76,7 @@ def _expand_path(path: Path) -> list[Path]:
 
 def document_of(agent: Agent, path: Path, data: bytes) -> Object:
     """An agent's file as the document that its `parse` reads."""
-    if config_of(agent).language == "code":
+    if agent.config.language == "code":
         return {"files": {path.name: data.decode(errors="replace")}}
     document = editor_of(path).value_at(data, ())
     return document if type(document) is dict else {}
@@ -85,4 +84,4 @@ def document_of(agent: Agent, path: Path, data: bytes) -> Object:
 
 def hooks_in(agent: Agent, path: Path, data: bytes) -> tuple[list[Hook], list[Gap]]:
     """The hooks in an agent's file, and gaps of what is none."""
-    return config_of(agent).parse(agent, document_of(agent, path, data))
+    return agent.config.parse(agent, document_of(agent, path, data))

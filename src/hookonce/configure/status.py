@@ -9,7 +9,6 @@ from typing import Literal
 from msgspec import Struct
 
 from hookonce import agents
-from hookonce.agents import config_of
 from hookonce.base import invocation
 from hookonce.base.files import FileEditError, read_regular_file
 from hookonce.base.invocation import is_own_entry
@@ -74,19 +73,18 @@ def find_agents(roots: ConfigRoots) -> list[Agent]:
     return [
         agent
         for agent in agents.load_all()
-        if agent.config
         if find_program(agent) or (agent.home is not None and isdir(roots.home / agent.home))  # noqa: PTH112  never raises
     ]
 
 
 def find_program(agent: Agent) -> str | None:
     """The agent's program, if it is on the path."""
-    return next((path for name in config_of(agent).programs if (path := which(name))), None)
+    return next((path for name in agent.config.programs if (path := which(name))), None)
 
 
 def install_status(agent: Agent, roots: ConfigRoots, client: str) -> InstallStatus:
     """The installation status of one agent."""
-    config = config_of(agent)
+    config = agent.config
     own_files = {target_file(agent, scope, roots) for scope in config.files}
     return InstallStatus(
         agent=agent.name,

@@ -10,7 +10,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookonce import agents
-from hookonce.agents import config_of
 from hookonce.base.files import FileEditError, read_if_readable
 from hookonce.base.invocation import PORTABLE_CLIENT, Invocation, parse_command, parse_handler
 from hookonce.configure.changes import FileChange
@@ -30,7 +29,7 @@ _TABLE_COMMAND = re.compile(r'"command":\s*("(?:[^"\\]|\\.)*")')  # of the table
 def find_wrappers(agent: Agent, path: Path, data: bytes) -> list[Invocation]:
     """The wrappers in a file's bytes, one for each entry, however many systems it has commands for."""
     document = document_of(agent, path, data)
-    if config_of(agent).language == "code":
+    if agent.config.language == "code":
         texts: list[str] = [json.loads(text) for text in _TABLE_COMMAND.findall(document["files"][path.name])]
     else:
         texts = list({keys[:-1]: text for keys, text in reversed([*find_commands(document)])}.values())[::-1]
@@ -114,7 +113,7 @@ def bare_command(command: str, client: str) -> str | None:
 
 def unwrap_file(agent: Agent, path: Path, data: bytes, client: str) -> bytes:
     """A file's bytes without our wrappers; generated code is left whole where one of them has to stay."""
-    config = config_of(agent)
+    config = agent.config
     if config.language != "code":
         return replace_commands(editor_of(path), data, lambda command: bare_command(command, client))
     hooks, gaps = hooks_in(agent, path, data)

@@ -13,7 +13,6 @@ from hookonce.agents import (
     AGENTS,
     canonicalize_matcher,
     carry_subject_matcher,
-    config_of,
     load,
     placement_of,
     point_of,
@@ -40,7 +39,7 @@ def verify_round_trip(target: Agent, document: Object, hooks: list[tuple[int, Ho
     lost_paths = {gap.where for gap in gaps if gap.effect == "lost"}
     matcher_gap_paths = {gap.where.removesuffix(".matcher") for gap in gaps if gap.capability == "matcher"}
     expected = [(f"$.hooks[{index}]", hook) for index, hook in hooks if f"$.hooks[{index}]" not in lost_paths]
-    parsed_hooks, parse_gaps = config_of(target).parse(target, document)
+    parsed_hooks, parse_gaps = target.config.parse(target, document)
     meanings = {_hook_meaning(target, hook) for hook in parsed_hooks}
     if (
         any(gap.effect == "lost" for gap in parse_gaps)
@@ -117,7 +116,7 @@ def read_manifest(
         if problems := find_problems(document)[0]:
             raise HookonceError("; ".join(f"{path}: {message}" for path, message in problems))
         return build_manifest(document), []
-    parsed_hooks, source_gaps = config_of(source).parse(source, document)
+    parsed_hooks, source_gaps = source.config.parse(source, document)
     gaps = [replace(gap, where=gap.where.replace("$", "$source", 1)) for gap in source_gaps]  # no place in the manifest
     foreign_hooks = [hook for hook in parsed_hooks if not is_hookonce_entry(hook)]
     hooks = [replace(hook, handler=to_http_handler(hook.handler)) for hook in foreign_hooks]
@@ -162,7 +161,7 @@ def convert(  # noqa: PLR0913  one name for each thing that a caller may choose
         return _to_manifest(manifest, gaps, spec, source or manifest.spec)
     if source is None:
         manifest = replace(manifest, hooks=[_native_hook(target, hook) for hook in manifest.hooks])
-    config = config_of(target)
+    config = target.config
     is_same = source is target
     if is_same:
         degradation = without_degradation(manifest, config.handlers)
@@ -232,7 +231,7 @@ def _render_hooks(
 ) -> tuple[Object, list[Gap], set[int]]:
     """The target's document of these hooks, its gaps, and which of them run in our wrapper."""
     wire_hooks = [(index, _wire_hook(target, adapt, hook)) for index, hook in hooks]
-    document, gaps = config_of(target).render(target, wire_hooks, partial(_word_command, target, adapt))
+    document, gaps = target.config.render(target, wire_hooks, partial(_word_command, target, adapt))
     return document, gaps, {index for index, hook in wire_hooks if adapt is not None and _needs_wrapper(target, hook)}
 
 
@@ -242,7 +241,7 @@ def _degrade_for(
     """The manifest as the target can hold it, and gaps of rewrites that our wrapper refuses."""
     hooks, gaps = declare_rewrites(manifest.hooks, target, folders, wraps=wraps)
     gaps += losses.dialect_gaps(target, hooks, wraps=wraps)
-    capabilities = config_of(target).capabilities
+    capabilities = target.config.capabilities
     if wraps:
         capabilities |= {"http_handler", "llm_evaluated"}
         gaps += losses.own_handler_gaps(target, hooks)

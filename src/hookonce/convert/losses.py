@@ -5,7 +5,7 @@ from typing import get_args
 
 from msgspec.structs import replace
 
-from hookonce.agents import AGENTS, config_of, explain_narrowing, lost_gap, placement_of
+from hookonce.agents import AGENTS, explain_narrowing, lost_gap, placement_of
 from hookonce.base.invocation import CANONICAL_DIALECT, HANDLER_TYPES
 from hookonce.convert.spec_version import pattern_gaps
 from hookonce.formats import FORMATS
@@ -78,7 +78,7 @@ def is_own_handler(target: Agent, hook: Hook) -> bool:
 
 
 def _lacks_handler(target: Agent, hook: Hook) -> bool:
-    return hook.handler.type in HANDLER_TYPES and hook.handler.type not in config_of(target).handlers
+    return hook.handler.type in HANDLER_TYPES and hook.handler.type not in target.config.handlers
 
 
 def own_handler_gaps(target: Agent, hooks: list[Hook]) -> list[Gap]:
@@ -191,7 +191,7 @@ def source_only_gaps(source: Agent, index: int, hook: Hook) -> list[Gap]:
 
 def switched_off_gaps(source: Agent, document: Object, hooks: list[Hook]) -> list[Gap]:
     """The hooks of a file that turns them all off: they do not run at home, and shall not begin to elsewhere."""
-    keys = next((keys for _, keys, value in config_of(source).switches if _is_set(document, keys, value)), None)
+    keys = next((keys for _, keys, value in source.config.switches if _is_set(document, keys, value)), None)
     if keys is None:
         return []
     reason = f"{'.'.join(keys)} turns it off in {source.title}"
@@ -208,7 +208,7 @@ def fail_open_gaps(
     target: Agent, hooks: list[tuple[int, Hook]], gaps: list[Gap], wrapped_indices: set[int]
 ) -> list[Gap]:
     """Fail-closed hooks on an agent that goes on when a hook fails, or where our wrapper around one is killed."""
-    config = config_of(target)
+    config = target.config
     has_switch = config.fail_closed_key is not None or config.language == "code"
     fails_closed = has_switch or (config.crash, config.on_timeout) == ("closed", "closed")
     reason, gap_paths = f"{target.title} {_AGENT_FAILS_OPEN}", {gap.where for gap in gaps}

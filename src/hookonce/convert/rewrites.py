@@ -13,7 +13,7 @@ from shlex import quote
 
 from msgspec.structs import replace
 
-from hookonce.agents import config_event_of, config_events, config_of, point_of
+from hookonce.agents import config_event_of, config_events, point_of
 from hookonce.base.files import read_regular_file
 from hookonce.manifest.degrade import REWRITABLE_EVENTS, DegradedManifest, strategy_of
 from hookonce.model import Agent, Decision, Gap, Handler, Hook, Reply
@@ -100,7 +100,7 @@ def _word_guard(target: Agent, hook: Hook, reason: str | None) -> Hook:
 
 
 def _refuses_by_exit_code(target: Agent, native: str) -> bool:
-    config = config_of(target)
+    config = target.config
     if config.language == "code":  # generated code refuses for a guard, whose every failure is closed
         return True
     decision = target.read_reply(native, Reply(code=2, stderr="no")) if target.read_reply is not None else None

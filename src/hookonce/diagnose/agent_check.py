@@ -7,7 +7,6 @@ from typing import Literal
 
 from msgspec import Struct
 
-from hookonce.agents import config_of
 from hookonce.base.files import FileEditError, read_if_readable
 from hookonce.base.invocation import is_own_entry
 from hookonce.configure import http_policy
@@ -54,7 +53,7 @@ def check_agent(agent: Agent, roots: ConfigRoots, client: str) -> Iterator[Diagn
 
 def check_switches(agent: Agent, roots: ConfigRoots) -> Iterator[Diagnosis]:
     """Settings that turn hooks off; a file that cannot be parsed is reported where its hooks are read."""
-    config = config_of(agent)
+    config = agent.config
     for name, keys, off_value in config.switches:
         path = resolve_path(roots, name)
         data, editor = read_if_readable(path), editor_of(path)
@@ -70,7 +69,7 @@ def check_switches(agent: Agent, roots: ConfigRoots) -> Iterator[Diagnosis]:
 
 def check_review(agent: Agent, roots: ConfigRoots, client: str) -> Iterator[Diagnosis]:
     """Entries of ours that the agent will not run before its user has reviewed them."""
-    review = config_of(agent).review
+    review = agent.config.review
     if review is None:
         return
     state_file, keys, marks_of = resolve_path(roots, review[0]), review[1], review[2]
@@ -97,7 +96,7 @@ def _check_drift(agent: Agent, roots: ConfigRoots, client: str) -> Iterator[Diag
         if scope.state in {"partly", "outdated"}:
             missing_text = f"; no entry for {', '.join(scope.missing)}" if scope.missing else ""
             message = f"{agent.title}, {scope.scope} scope: hookonce is {_DRIFT_TEXTS[scope.state]}{missing_text}"
-            changes = plan_install(agent, scope.scope, roots, client) if config_of(agent).repairable else []
+            changes = plan_install(agent, scope.scope, roots, client) if agent.config.repairable else []
             repair = changes[0] if changes else None
             yield Diagnosis(agent=agent.name, kind="drift", message=message, path=scope.path, repair=repair)
 

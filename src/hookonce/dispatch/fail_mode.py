@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec.json import encode
 
 from hookonce import __version__, agents
-from hookonce.agents import canonical_event_of, config_events, config_of, point_of
+from hookonce.agents import canonical_event_of, config_events, point_of
 from hookonce.base import paths
 from hookonce.base.files import replace_file
 from hookonce.base.terminal_text import escape_data
@@ -54,7 +54,7 @@ def fail_mode_file() -> Path:
 
 def open_reply(agent: Agent) -> Reply:
     """The agent's reply without an opinion."""
-    return Reply(stdout=config_of(agent).silence)
+    return Reply(stdout=agent.config.silence)
 
 
 def build_reply(agent: Agent, native: str, refusal: str | None) -> Reply:
@@ -245,7 +245,7 @@ def _iter_lines(event_types: set[str] | None) -> Iterator[str]:
 def _refusals(agent: Agent, event_types: set[str] | None) -> dict[str, str]:
     """What is answered at each of an agent's events where a hook of these types must be asked."""
     answers = {}
-    for native in {**config_events(agent), **config_of(agent).points}:
+    for native in {**config_events(agent), **agent.config.points}:
         is_closed = event_types is None or canonical_event_of(agent, native) in event_types
         reply = build_reply(agent, native, FAIL_CLOSED_REASON if is_closed else None)
         if reply == open_reply(agent) or "retry" in point_of(agent, native).capabilities:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from hookonce import agents, formats
-from hookonce.agents import canonical_event_of, config_event_of, config_events, config_of, normalize, point_of
+from hookonce.agents import canonical_event_of, config_event_of, config_events, normalize, point_of
 from hookonce.dispatch import live_formats
 from hookonce.model import Agent, Format, Object
 
@@ -66,7 +66,7 @@ def outweighs_claim(identification: Identification, claimed_agent: Agent, event_
         return True
     if not _has_event(other_agent, identification.event or event_name):
         return False
-    return _SHAPE_EVIDENCE not in identification.evidence or claimed_agent.name in config_of(other_agent).borrows
+    return _SHAPE_EVIDENCE not in identification.evidence or claimed_agent.name in other_agent.config.borrows
 
 
 def find_document_format(
@@ -109,7 +109,7 @@ def overruling_entry(agent: Agent, payload: Object, entry_agent: Agent, entry_ev
 
 def configured_name(agent: Agent, name: str) -> str:
     """The name of an event in the agent's configuration, canonical or however an entry spells it."""
-    if name in config_of(agent).points or name in config_events(agent):
+    if name in agent.config.points or name in config_events(agent):
         return name
     return config_event_of(agent, name) or config_event_of(agent, canonical_event_of(agent, name)) or name
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookonce import agents
-from hookonce.agents import config_of, decode, point_of
+from hookonce.agents import decode, point_of
 from hookonce.base import ids, invocation, process_info, runtime_dir, times
 from hookonce.base.jsontext import NestingError, load_leniently
 from hookonce.base.paths import MAX_PATH_CHARS
@@ -169,7 +169,7 @@ def find_hooks_in_force(request: CallRequest, call_context: CallContext) -> Hook
 
 def native_name(agent: Agent, event: Event, *candidates: str | None) -> str:
     """The configured event name: from arguments or payload if it fits the type, else the agent's own."""
-    native_names = {*agents.config_events(agent), *config_of(agent).points}
+    native_names = {*agents.config_events(agent), *agent.config.points}
     matches = (
         name for name in candidates if name in native_names and agents.canonical_event_of(agent, name) == event.type
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookonce.agents import config_of, point_of
+from hookonce.agents import point_of
 from hookonce.base import ids, process_info, settings
 from hookonce.base.terminal_text import escape_data
 from hookonce.dispatch import dedup, live_formats
@@ -125,7 +125,7 @@ def _native_reply(request: "CallRequest", decision: Decision) -> Reply:
     """The native reply for a weakened decision; its event has the new input already."""
     agent, tool, new_input = request.agent, request.event.tool, decision.updated_input
     if agent.reply is None or not _has_opinion(decision):
-        return Reply(stdout=config_of(agent).silence)
+        return Reply(stdout=agent.config.silence)
     if new_input is not None and tool is not None:
         new_input = tool.native_input
     if new_input is not None and request.document is not None:

@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookonce import agents
-from hookonce.agents import config_of, entry_timeout, point_of
+from hookonce.agents import entry_timeout, point_of
 from hookonce.base import process_info, settings, times
 from hookonce.base.invocation import CANONICAL_DIALECT
 from hookonce.base.jsontext import dump
@@ -51,8 +51,8 @@ def call_budget_s(agent: Agent, native: str, timeout_s: float | None, *, is_wrap
     A wrapper without a timeout has the agent's own default, an installed entry the one that we have written.
     """
     if timeout_s is None or not (isfinite(timeout_s) and timeout_s > 0):
-        timeout_s = (config_of(agent).timeout if is_wrapper else None) or entry_timeout(agent, native)
-    limits = (timeout_s, point_of(agent, native).hard_timeout_s, config_of(agent).longest)
+        timeout_s = (agent.config.timeout if is_wrapper else None) or entry_timeout(agent, native)
+    limits = (timeout_s, point_of(agent, native).hard_timeout_s, agent.config.longest)
     limit = min(value for value in limits if value is not None)
     return max(limit - max(_MIN_MARGIN_S, _MARGIN_RATIO * limit), 0)
 

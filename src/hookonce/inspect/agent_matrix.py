@@ -32,19 +32,18 @@ _TIMEOUT_UNITS = {1: "seconds", 1000: "milliseconds"}
 class PointRow(Struct, frozen=True, kw_only=True):
     """One lifecycle point: its name in the agent's configuration, our name, and what a hook can do there.
 
-    No powers, and null for `ask`, `rewrite` and `install`: nobody has looked yet. `cap` is in seconds. `crash`
-    and `late` say what becomes of the action when a hook dies or does not answer in time; null where a hook has
-    no say, and `open` also where nobody has seen the opposite. `proof` is proven if a certificate shows that the event
-    comes and that an answer has every power there, else the mark of the agent's table. `contradicted` are claims about
-    this event that did not hold.
+    `cap` is in seconds. `crash` and `late` say what becomes of the action when a hook dies or does not answer in time;
+    null where a hook has no say, and `open` also where nobody has seen the opposite. `proof` is proven if a certificate
+    shows that the event comes and that an answer has every power there, else the mark of the agent's table.
+    `contradicted` are claims about this event that did not hold.
     """
 
     event: str
     canonical: str
     powers: list[Power]
-    ask: Literal["native", "denies_headless", "ignored", "fatal", "none"] | None
-    rewrite: Literal["whole", "merge", "fields", "no"] | None
-    install: Literal["default", "opt-in", "never"] | None
+    ask: Literal["native", "denies_headless", "ignored", "fatal", "none"]
+    rewrite: Literal["whole", "merge", "fields", "no"]
+    install: Literal["default", "opt-in", "never"]
     why: str | None
     cap: int | float | None
     crash: FailureOutcome | None
@@ -138,7 +137,7 @@ class AgentSheet(Struct, frozen=True, kw_only=True):
     """One agent. `events` are the names in its payloads, `points` those of its configuration.
 
     `openhook` is what observers hear of it. `proof` is the mark of its table; `certificate` is null for an agent that
-    was never run. `config` is null for an agent whose configuration cannot be converted yet.
+    was never run.
     """
 
     name: str
@@ -157,7 +156,7 @@ class AgentSheet(Struct, frozen=True, kw_only=True):
     points: list[PointRow]
     openhook: OpenHookReach
     compaction: CompactionSheet
-    config: AgentSetup | None
+    config: AgentSetup
 
 
 def build_sheet(
@@ -175,7 +174,7 @@ def build_sheet(
         "points": [row for row in rows if event in (None, row.canonical)],
         "openhook": find_openhook_reach(agent),
         "compaction": _build_compaction(agent),
-        "config": None if agent.config is None else _build_setup(agent.config, rows),
+        "config": _build_setup(agent.config, rows),
     }
     return convert(fields | {name: getattr(agent, name) for name in _AGENT_FIELDS + _AGENT_TABLES}, AgentSheet)
 
@@ -205,22 +204,21 @@ def _build_compaction(agent: Agent) -> CompactionSheet:
 
 def build_rows(agent: Agent) -> list[PointRow]:
     """Build a row for each point that can be configured, or that the table describes, with the table's mark."""
-    points = () if agent.config is None else agent.config.points
-    return [_build_row(agent, native) for native in dict.fromkeys([*config_events(agent), *points])]
+    return [_build_row(agent, native) for native in dict.fromkeys([*config_events(agent), *agent.config.points])]
 
 
 def _build_row(agent: Agent, native: str) -> PointRow:
-    kind, config, point = canonical_event_of(agent, native), agent.config, point_of(agent, native)
-    crash, late = (None, None) if config is None else _failure_outcomes(config, kind, point)
+    kind, point = canonical_event_of(agent, native), point_of(agent, native)
+    crash, late = _failure_outcomes(agent.config, kind, point)
     powers = [word for power, word in _POWERS.items() if power in point.capabilities] or list[Power](["observes"])
     return PointRow(
         event=native,
         canonical=kind,
-        powers=powers if config else [],
-        ask=point.ask if config else None,
-        rewrite=(point.rewrite or "no") if config else None,
-        install=point.install if config else None,
-        why=point.why if config else None,
+        powers=powers,
+        ask=point.ask,
+        rewrite=point.rewrite or "no",
+        install=point.install,
+        why=point.why,
         cap=point.hard_timeout_s,
         crash=crash,
         late=late,
@@ -232,11 +230,11 @@ def _build_row(agent: Agent, native: str) -> PointRow:
 
 
 def _mark_proof(row: PointRow, certificate: CertificateSummary) -> PointRow:
-    """Where a claim did not hold, or nobody knows the powers, nothing is proven."""
+    """Where a claim did not hold, nothing is proven."""
     if failed_claims := [claim for claim, event in certificate.failed_claims.items() if event == row.event]:
         return replace(row, contradicted=failed_claims, contradicted_on=certificate.version)
     proven_powers = {"observes", *certificate.capabilities_by_event.get(row.event, ())}
-    if row.event not in certificate.capabilities_by_event or not row.powers or not proven_powers.issuperset(row.powers):
+    if row.event not in certificate.capabilities_by_event or not proven_powers.issuperset(row.powers):
         return row
     return replace(row, proof="proven", proven_on=certificate.version)
 

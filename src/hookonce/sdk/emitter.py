@@ -79,8 +79,8 @@ def build_agent(name: str) -> Agent:
     points = {kind: _CAPABILITIES.get(kind, point()) for kind in EVENTS}
     config = Config(files={}, render=lambda *_: ({}, []), parse=lambda *_: ([], []), points=points)
     events = {kind: kind for kind in EVENTS}
-    agent = Agent(name=name, title=name, vendor=name, source="its maker", checked="", proof="documented", events=events)
-    return replace(agent, config=config)
+    origin: Object = {"source": "its maker", "checked": "", "proof": "documented"}
+    return Agent(name=name, title=name, vendor=name, events=events, config=config, **origin)
 
 
 _SOURCE_PATTERN = r"[a-z][a-z0-9-]*"

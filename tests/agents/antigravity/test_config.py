@@ -13,7 +13,7 @@ from tests.agents._config.node import plain_wording
 
 ANTIGRAVITY = agents.load("antigravity")
 CLIENT = "/home/u/.local/share/hookonce/bin/hookonce-on"
-ABLE = [name for name in agents.AGENTS if agents.load(name).config is not None]
+ABLE = list(agents.AGENTS)
 # Native files: the shape of the hooks page of antigravity.google as of 2026-10-04; what is accepted beyond it (other
 # cases, an empty type, questions to a model, SessionStart) as field reports on agy 1.1.25 to 1.2.17 have measured it.
 NATIVE = {

@@ -16,7 +16,7 @@ from tests.agents._config.node import plain_wording
 
 AUGMENT = agents.load("augment")
 CLIENT = "/home/u/.local/share/hookonce/bin/hookonce-on"
-ABLE = [name for name in agents.AGENTS if agents.load(name).config is not None]
+ABLE = list(agents.AGENTS)
 COMMAND = {"type": "command", "command": ".augment/hooks/g.sh"}
 # Native settings, put together from what the schema of @augmentcode/auggie 0.36.0 takes and docs.augmentcode.com/cli/hooks shows.
 NATIVE = {

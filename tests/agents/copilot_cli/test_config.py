@@ -13,7 +13,7 @@ from tests.agents._config.node import plain_wording
 
 COPILOT = agents.load("copilot-cli")
 CLAUDE = agents.load("claude-code")
-ABLE = [name for name in agents.AGENTS if agents.load(name).config is not None]
+ABLE = list(agents.AGENTS)
 
 # Made up by us after the format of @github/copilot 1.0.102 and GitHub's hooks reference: every key of an entry,
 # the alias of the timeout, a program without a shell, http, the prompt that is typed in, and Claude Code's groups.

@@ -18,7 +18,7 @@ from tests.shared import vector
 
 CURSOR = agents.load("cursor")
 CLIENT = "/home/u/.local/share/hookonce/bin/hookonce-on"
-ABLE = [name for name in agents.AGENTS if agents.load(name).config is not None]
+ABLE = list(agents.AGENTS)
 # The 21 events that the engine of @cursor/sdk 1.0.32 knows, with what their matcher is compared to.
 SUBJECTS = {
     "preToolUse": "Shell",

@@ -101,7 +101,7 @@ def test_a_file_of_any_generation_comes_back_as_it_was(document):
     assert document == convert(document, KIRO, KIRO).document
 
 
-@pytest.mark.parametrize("target", [name for name in agents.AGENTS if agents.load(name).config is not None])
+@pytest.mark.parametrize("target", list(agents.AGENTS))
 @pytest.mark.parametrize("document", FILES)
 def test_every_hook_arrives_elsewhere_or_is_lost_by_name(document, target):
     """

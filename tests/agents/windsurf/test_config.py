@@ -81,7 +81,7 @@ def test_what_an_entry_can_say():
     assert ("powershell", None) == (lone.handler.type, lone.handler.command)
 
 
-@pytest.mark.parametrize("target", [name for name in agents.AGENTS if agents.load(name).config is not None])
+@pytest.mark.parametrize("target", list(agents.AGENTS))
 def test_every_hook_arrives_elsewhere_or_is_lost_by_name(target):
     """
     Between Windsurf and any other agent nothing is dropped in silence.

@@ -212,7 +212,7 @@ def test_install_names_the_agents_that_it_found_and_those_that_it_did_not(home):
     (home / ".codex").mkdir()
     told = [ours(home, "install", *more, PATH="/usr/bin:/bin").out for more in (["--dry-run"], [], [])]
     document = ours(home, "install", "--json", PATH="/usr/bin:/bin").documents()[0]
-    able = [name for name in agents.AGENTS if agents.load(name).config is not None]
+    able = list(agents.AGENTS)
     others = [name for name in able if name not in {"claude-code", "codex"}]
 
     assert [True] * 3 == ["found on this machine: claude-code, codex\n" in text for text in told]

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from hookonce import agents
-from hookonce.agents import canonical_event_of, config_events, config_of
+from hookonce.agents import canonical_event_of, config_events
 from hookonce.dispatch import fail_mode
 
 
@@ -26,7 +26,7 @@ def test_silence_is_as_the_agent_wants_it(bare, name):
     """
     The client knows by itself who wants to read something; the agents' tables say the same.
     """
-    silence = config_of(agents.load(name)).silence
+    silence = agents.load(name).config.silence
 
     assert (0, f"{silence}\n".encode() if silence else b"", b"") == bare.run(name, "Whatever")
 

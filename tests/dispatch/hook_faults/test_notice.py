@@ -7,7 +7,7 @@ from datetime import datetime
 import pytest
 
 from hookonce import agents
-from hookonce.agents import canonical_event_of, config_event_of, config_events, config_of, point_of
+from hookonce.agents import canonical_event_of, config_event_of, config_events, point_of
 from hookonce.base import paths, times
 from hookonce.dispatch import pause
 from hookonce.dispatch.dispatcher import answer_call
@@ -46,7 +46,7 @@ def test_the_agents_that_can_show_it_are_these():
     """
     Whoever adds one has seen it on its screen, and looked for it in what its model was sent.
     """
-    assert SHOWS == {name for name in agents.AGENTS if config_of(agents.load(name)).notice}
+    assert SHOWS == {name for name in agents.AGENTS if agents.load(name).config.notice}
 
 
 @pytest.mark.parametrize("name", agents.AGENTS)
@@ -55,7 +55,7 @@ def test_an_agent_has_a_place_for_it_or_none(name):
     The start of a session, at which it is known to show messages; with how that is known.
     """
     agent = agents.load(name)
-    place = config_of(agent).notice
+    place = agent.config.notice
 
     if place is not None:
         native, source = place
@@ -79,7 +79,7 @@ def test_every_agent_tells_its_user_or_nobody(project, name):
         text = "hookonce: 1 of your guards does not run: no-rm (cannot run: /nowhere/guard.sh does not exist). Next: hookonce doctor"
         assert (Decision(system_message=text), "", 0) == (agent.read_reply("SessionStart", reply), reply.stderr, reply.code)
     else:
-        assert (config_of(agent).silence, 0) == (reply.stdout, reply.code)
+        assert (agent.config.silence, 0) == (reply.stdout, reply.code)
 
 
 def test_it_stands_beside_what_hooks_say(project, tmp_path):

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, get_args
 
 from msgspec.structs import replace
 
-from hookonce.agents._config.points import canonical_event_of, config_event_of, config_of, point_of
+from hookonce.agents._config.points import canonical_event_of, config_event_of, point_of
 from hookonce.agents._config.provider_data import build_provider_data, own_keys
 from hookonce.base import invocation
 from hookonce.base.invocation import CANONICAL_DIALECT
@@ -26,7 +26,7 @@ _MAX_SAFE_INTEGER = 2**53  # where whole numbers end for most readers of JSON
 
 def write_entry(agent: Agent, hook: Hook, native: str, wording: Wording) -> Object:
     """The native entry of a hook's handler, with what the agent alone knows."""
-    config, own = config_of(agent), own_keys(agent, hook)
+    config, own = agent.config, own_keys(agent, hook)
     if hook.handler.type not in config.handlers:  # a kind that only this agent knows came along whole
         return own
     handler = _apply_wording(hook, native, wording)
@@ -91,7 +91,7 @@ def has_required_key(entry: Json, required_keys: Mapping[str, str]) -> bool:
 
 def read_entry(agent: Agent, entry: Object) -> ConfigEntry:
     """An entry taken apart; a wrapper of ours is taken off the command that it runs."""
-    config = config_of(agent)
+    config = agent.config
     kind = entry.get("type", "command")
     keys = config.handlers.get(kind) if type(kind) is str else None
     if keys is None:
@@ -144,7 +144,7 @@ def build_hook(agent: Agent, native: str, entry: ConfigEntry, matcher: Json, pla
     is_default_event = native == config_event_of(agent, kind) and point.install != "never"
     blocking = bool(point.capabilities & {"prevent", "retry"}) and not entry.handler.background
     # A hook that blocks nothing cannot fail closed in a manifest: the switch stays among the agent's own keys.
-    switch = config_of(agent).fail_closed_key if entry.fails_closed and not blocking else None
+    switch = agent.config.fail_closed_key if entry.fails_closed and not blocking else None
     keys = entry.extra_keys | dict([switch] if switch else [])
     placement = ({} if is_default_event else {"event": native}) | placement
     return Hook(

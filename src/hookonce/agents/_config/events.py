@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import get_args
 
 from hookonce.agents._config.gaps import handler_gap, lost_gap
-from hookonce.agents._config.points import config_events, config_of, effect_of, point_of
+from hookonce.agents._config.points import config_events, effect_of, point_of
 from hookonce.agents._config.provider_data import native_event_of, own_event, own_keys
 from hookonce.model import Agent, Gap, HandlerType, Hook
 from hookonce.vocabulary.names import hook_label
@@ -19,7 +19,7 @@ def resolve_event(agent: Agent, index: int, hook: Hook) -> tuple[str | None, lis
     if native is None:
         return None, [lost_gap(index, hook, "event", f"{agent.title} has no event for {hook.event}")]
     is_own_kind = hook.handler.type not in get_args(HandlerType) and own_keys(agent, hook)
-    if hook.handler.type not in config_of(agent).handlers and not is_own_kind:
+    if hook.handler.type not in agent.config.handlers and not is_own_kind:
         return None, [handler_gap(agent, index, hook)]
     whole = native.partition(" with ")[0]  # an event may be a case of another, which is called in its place
     is_case = whole != native and whole in config_events(agent)

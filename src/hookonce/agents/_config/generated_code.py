@@ -22,7 +22,7 @@ from hookonce.agents._config.matchers.tool_list import (
     is_valid_matcher,
     matcher_for_tools,
 )
-from hookonce.agents._config.points import canonical_event_of, config_events, config_of, effect_of, point_of
+from hookonce.agents._config.points import canonical_event_of, config_events, effect_of, point_of
 from hookonce.agents._config.provider_data import add_placement, build_provider_data, own_keys, placement_of
 from hookonce.model import Agent, Config, Gap, Handler, Hook, Json, Object, Wording
 
@@ -182,7 +182,7 @@ def _render(
 
 def _free_file_name(agent: Agent, files: Object) -> str:
     """Our file's name, or one like it where somebody else has that: all files of the folder are loaded."""
-    path = PurePath(config_of(agent).files["user"])
+    path = PurePath(agent.config.files["user"])
     names = (f"{path.stem}-{number}{path.suffix}" for number in count(2))
     return next(name for name in chain([path.name], names) if name not in files)
 

@@ -3,8 +3,7 @@
 from msgspec.structs import replace
 
 from hookonce.agents._decode.decoder import find_native_event, normalize
-from hookonce.errors import UnknownName
-from hookonce.model import Agent, AskMode, Config, Hook, InstallMode, Point, RewriteMode
+from hookonce.model import Agent, AskMode, Hook, InstallMode, Point, RewriteMode
 from hookonce.vocabulary.events import OPT_IN_EVENTS
 
 _OBSERVE_ONLY = Point()
@@ -35,21 +34,14 @@ def point(
 
 def point_of(agent: Agent, native: str) -> Point:
     """What is known of a point; what is not in the table can only be observed."""
-    table_point = agent.config.points.get(native, _OBSERVE_ONLY) if agent.config else _OBSERVE_ONLY
+    table_point = agent.config.points.get(native, _OBSERVE_ONLY)
     why = OPT_IN_EVENTS.get(canonical_event_of(agent, native))
     return table_point if why is None or table_point.why else replace(table_point, install="opt-in", why=why)
 
 
-def config_of(agent: Agent) -> Config:
-    """The agent's configuration, or a clear sentence."""
-    if agent.config is None:
-        raise UnknownName(f"hooks of {agent.title} cannot be converted yet")
-    return agent.config
-
-
 def entry_timeout(agent: Agent, native: str) -> int | float:
     """The timeout that is written into an entry: constants, because a changed one costs the user's trust again."""
-    lifecycle_point, config = point_of(agent, native), config_of(agent)
+    lifecycle_point, config = point_of(agent, native), agent.config
     can_decide = lifecycle_point.capabilities & {"prevent", "retry"}
     limits = (_DECISION_TIMEOUT_S if can_decide else _OBSERVE_TIMEOUT_S, lifecycle_point.hard_timeout_s, config.longest)
     return min(limit for limit in limits if limit is not None)
@@ -57,7 +49,7 @@ def entry_timeout(agent: Agent, native: str) -> int | float:
 
 def config_events(agent: Agent) -> dict[str, str]:
     """Every event that can be configured, by its name there, with its canonical one."""
-    return dict((agent.config and agent.config.events) or agent.events)
+    return dict(agent.config.events or agent.events)
 
 
 def canonical_event_of(agent: Agent, native: str) -> str:
@@ -67,7 +59,7 @@ def canonical_event_of(agent: Agent, native: str) -> str:
 
 def config_event_of(agent: Agent, kind: str) -> str | None:
     """The configured name of a canonical event, the first of several."""
-    if agent.config and agent.config.events and not kind.startswith("vendor."):
+    if agent.config.events and not kind.startswith("vendor."):
         return next((native for native, canonical in agent.config.events.items() if canonical == kind), None)
     return find_native_event(agent, kind)
 

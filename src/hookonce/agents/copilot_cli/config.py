@@ -12,7 +12,7 @@ from hookonce.agents._config.gaps import has_loss, lost_gap, misplaced_hook_gaps
 from hookonce.agents._config.matchers import full_match
 from hookonce.agents._config.matchers.dialect import TOOL_EVENTS, fits_known_tools, reachability_gaps
 from hookonce.agents._config.matchers.parts import matches_every_tool
-from hookonce.agents._config.points import canonical_event_of, config_of
+from hookonce.agents._config.points import canonical_event_of
 from hookonce.agents._config.provider_data import own_matcher, placement_of, without_keys
 from hookonce.base.jsontext import as_dict
 from hookonce.model import Agent, Gap, HandlerType, Hook, Object, Wording
@@ -156,7 +156,7 @@ def render(entry_keys: EntryKeys, agent: Agent, hooks: IndexedHooks, wording: Wo
 
 
 def _render_entry(entry_keys: EntryKeys, agent: Agent, hook: Hook, native: str, wording: Wording) -> Object:
-    keys = config_of(agent).handlers.get(hook.handler.type)
+    keys = agent.config.handlers.get(hook.handler.type)
     entry = write_entry(agent, hook, native, wording)
     key_hints = placement_of(agent, hook).get("keys")
     if keys is None:
@@ -294,7 +294,7 @@ def _parse_entry(entry_keys: EntryKeys, agent: Agent, entry: Object) -> tuple[Co
             return read_entry(agent, normal_entry), []
         keys = [*command_keys, *(key for key in ("type", *entry_keys.timeouts) if key in entry)]
         return read_entry(agent, normal_entry), keys
-    if kind == "http" and "http" in config_of(agent).handlers:
+    if kind == "http" and "http" in agent.config.handlers:
         keys = [key for key in entry_keys.timeouts[1:] if key in entry]
         return read_entry(agent, normalize_timeout_key(entry_keys, entry)), keys
     config_entry = read_entry(agent, entry)

@@ -8,7 +8,6 @@ from hookonce.agents._config.gaps import handler_gap, lost_gap, misplaced_hook_g
 from hookonce.agents._config.matchers.alternation import ALTERNATION, explain_mismatch, from_native, to_native
 from hookonce.agents._config.matchers.dialect import TOOL_EVENTS, reusable_matcher
 from hookonce.agents._config.matchers.parts import parts_of
-from hookonce.agents._config.points import config_of
 from hookonce.agents._config.provider_data import add_placement, own_keys, placement_of, without_keys
 from hookonce.base.jsontext import as_dict
 from hookonce.model import Agent, Gap, Hook, Object, Wording
@@ -76,7 +75,7 @@ def render(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tup
 def _misfit_gaps(agent: Agent, index: int, hook: Hook) -> list[Gap]:
     """What of a hook droid would run or match otherwise than it says."""
     kind, keys = hook.handler.type, own_keys(agent, hook)
-    if kind not in config_of(agent).handlers and keys and read_entry(agent, keys).handler != hook.handler:
+    if kind not in agent.config.handlers and keys and read_entry(agent, keys).handler != hook.handler:
         return [handler_gap(agent, index, hook)]
     is_kept = reusable_matcher(ALTERNATION, agent, hook) is not None
     if hook.event not in TOOL_EVENTS or hook.matcher is None or is_kept:

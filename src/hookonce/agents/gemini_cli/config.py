@@ -11,7 +11,6 @@ from hookonce.agents._config.gaps import misplaced_hook_gaps, skipped_gap
 from hookonce.agents._config.groups import map_entries
 from hookonce.agents._config.matchers import aliases
 from hookonce.agents._config.matchers.aliases import WordMeaning
-from hookonce.agents._config.points import config_of
 from hookonce.agents._config.provider_data import own_keys, placement_of, with_provider_data, without_keys
 from hookonce.base import invocation
 from hookonce.base.jsontext import as_dict
@@ -99,7 +98,7 @@ def parse_events(agent: Agent, events: Object, meaning: WordMeaning) -> tuple[li
 
 
 def _with_name(agent: Agent, hook: Hook) -> Hook:
-    if hook.name is None or hook.handler.type not in config_of(agent).handlers:
+    if hook.name is None or hook.handler.type not in agent.config.handlers:
         return hook
     return with_provider_data(agent, hook, own_keys(agent, hook) | {"name": hook.name}, placement_of(agent, hook))
 
@@ -107,7 +106,7 @@ def _with_name(agent: Agent, hook: Hook) -> Hook:
 def _with_own_name(agent: Agent, hook: Hook) -> Hook:
     """The name that an entry has as the hook's; what is no text stays where it was."""
     keys = own_keys(agent, hook)
-    if type(keys.get("name")) is not str or hook.handler.type not in config_of(agent).handlers:
+    if type(keys.get("name")) is not str or hook.handler.type not in agent.config.handlers:
         return hook
     return with_provider_data(agent, replace(hook, name=keys.pop("name")), keys, placement_of(agent, hook))
 

@@ -17,7 +17,7 @@ from hookonce.agents._config.gaps import (
     warning_gap,
 )
 from hookonce.agents._config.matchers.dialect import TOOL_EVENTS, is_exact, reusable_matcher, write_matcher
-from hookonce.agents._config.points import canonical_event_of, config_event_of, config_events, config_of
+from hookonce.agents._config.points import canonical_event_of, config_event_of, config_events
 from hookonce.agents._config.provider_data import (
     add_placement,
     own_keys,
@@ -250,7 +250,7 @@ def _render_entry(agent: Agent, index: int, hook: Hook, wording: Wording, gaps: 
     if native is None:
         gaps += event_gaps
         return None
-    if hook.handler.type not in config_of(agent).handlers:
+    if hook.handler.type not in agent.config.handlers:
         return _restore_own_entry(agent, index, hook, native, gaps)
     if why := _explain_unfit(hook):
         gaps.append(lost_gap(index, hook, *why))

@@ -28,7 +28,7 @@ from hookonce.agents._config.gaps import (
     warning_gap,
 )
 from hookonce.agents._config.matchers.parts import ANY_MCP_PART, join_parts, matches_every_tool, parts_of, pattern_of
-from hookonce.agents._config.points import canonical_event_of, config_of
+from hookonce.agents._config.points import canonical_event_of
 from hookonce.agents._config.provider_data import own_keys, with_provider_data, without_keys
 from hookonce.base import invocation
 from hookonce.base.jsontext import dump
@@ -184,7 +184,7 @@ def _resolve_events(agent: Agent, index: int, hook: Hook, gaps: list[Gap]) -> li
 
 
 def _can_run(agent: Agent, hook: Hook) -> bool:
-    if hook.handler.type in config_of(agent).handlers:
+    if hook.handler.type in agent.config.handlers:
         return True
     config_entry = _parse_entry(agent, own_keys(agent, hook))
     return config_entry is not None and config_entry.handler == hook.handler

@@ -3,7 +3,6 @@
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 
-from hookonce.agents import config_of
 from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.layout import Column
 from hookonce.cli._ui.messages import pluralize, print_json, print_lines, warn
@@ -35,10 +34,7 @@ def add_change_options(
 def select_agents(options: Namespace, locations: ConfigRoots) -> list[Agent]:
     """Select the agents that are named, else those present on this machine."""
     if options.names:
-        agents = [find_agent(name) for name in options.names]
-        for agent in agents:
-            config_of(agent)
-        return agents
+        return [find_agent(name) for name in options.names]
     present_agents = find_agents(locations)
     if not present_agents:
         warn("no agent was found on this machine; name one, as in: hookonce install claude-code")

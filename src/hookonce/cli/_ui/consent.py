@@ -66,7 +66,7 @@ def find_parent_agent() -> str | None:
     """Find a coding agent above us, by environment markers or by the names of ancestor processes."""
     all_agents = agents.load_all()
     marks = {name: agent.title for agent in all_agents for name in agent.env_markers}
-    names = {name: agent.title for agent in all_agents if agent.config for name in agent.config.programs}
+    names = {name: agent.title for agent in all_agents for name in agent.config.programs}
     own_marker = next((mark for mark in marks if mark in os.environ), None)
     if own_marker is not None:
         return f"{marks[own_marker]} has set {own_marker} in the environment"

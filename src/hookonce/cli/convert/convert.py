@@ -7,7 +7,6 @@ from pathlib import Path
 from msgspec.json import format as pretty
 
 from hookonce import agents
-from hookonce.agents import config_of
 from hookonce.base import paths
 from hookonce.base.files import replace_file
 from hookonce.base.jsontext import dump
@@ -82,7 +81,7 @@ def run(options: Namespace) -> int:
     )
     if source is not None and not conversion.hooks:
         warn(f"{options.file} has no hook that {source.title} would run")
-    file_name = "hooks.json" if target is None else Path(config_of(target).files["project"]).name
+    file_name = "hooks.json" if target is None else Path(target.config.files["project"]).name
     _write_conversion(conversion, file_name, options.output)
     if options.side and conversion.side is not None:
         _write_file(options.side, dump(conversion.side))
@@ -113,7 +112,7 @@ def _script_folders(name: str) -> list[Path]:
 
 def _read_document(name: str, source: Agent | None) -> Json:
     path = Path(name)
-    code = source is not None and config_of(source).language == "code"
+    code = source is not None and source.config.language == "code"
     if code and path.is_dir():
         files = [file for file in sorted(path.iterdir()) if file.is_file()]
         return {"files": {file.name: read_input(str(file)).decode(errors="replace") for file in files}}
@@ -121,7 +120,7 @@ def _read_document(name: str, source: Agent | None) -> Json:
     if source is None:
         return parse_document(raw)
     if code:
-        usual = Path(next(iter(config_of(source).files.values()))).name
+        usual = Path(next(iter(source.config.files.values()))).name
         return {"files": {usual if name == "-" else path.name: raw.decode(errors="replace")}}
     # Agents tolerate comments in their files, and one of them also reads TOML.
     begins = raw.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]

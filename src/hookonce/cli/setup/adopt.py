@@ -3,7 +3,7 @@
 import sys
 from argparse import ArgumentParser, Namespace
 
-from hookonce.agents import config_of, load
+from hookonce.agents import load
 from hookonce.base import paths
 from hookonce.cli._ui import config_changes
 from hookonce.cli._ui.config_changes import ChangeProblems
@@ -60,7 +60,7 @@ def _plan_details(plans: dict[str, Adoption], notices: list[str]) -> Object:
 
 def _trust_notices(scope: str, names: list[str]) -> list[str]:
     """What a person has to agree to before the hooks of these agents run from their new place."""
-    notices = [f"{name}: {text}" for name in names if (text := config_of(load(name)).trust)]
+    notices = [f"{name}: {text}" for name in names if (text := load(name).config.trust)]
     if names and scope == "project":
         notices.append("Next: hookonce trust; hooks of a project run only after you have reviewed them")
     return notices
@@ -70,7 +70,7 @@ def _adopt_agent(
     options: Namespace, agent: Agent, plans: dict[str, Adoption], earlier: list[FileChange]
 ) -> tuple[list[FileChange], ChangeProblems]:
     """One agent after the other: each sees files as the last one has left them, or (`earlier`) would leave them."""
-    if not config_of(agent).repairable:
+    if not agent.config.repairable:
         raise HookonceError(
             f"hooks of {agent.title} cannot be moved automatically; hookonce convert --to hif shows them"
         )

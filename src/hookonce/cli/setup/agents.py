@@ -23,12 +23,10 @@ POWER_LEGEND = (
     "prevents: the hook can refuse; retries: it can make the agent continue; context: it can add text for the model",
     "fails: what happens to the action when the hook crashes or times out; open also where this is unknown",
 )
-UNSUPPORTED_NOTE = "its configuration cannot be converted yet"
 EVENT_COLUMNS = ("power", "ask", "rewrite", "fails", "proof")
 OVERVIEW_COLUMNS = ("events", "prevent", "ask", "rewrite", "crash", "proof", "checked")
 
 _NONE = "–"
-_UNKNOWN = "?"
 _FAIL_MODE_TEXTS = {"open": "the tool call is made (open)", "closed": "the tool call is refused (closed)"}
 _ASK_TEXTS = {
     "native": "asks",
@@ -43,8 +41,7 @@ def overview_cells(sheet: AgentSheet) -> tuple[str, ...]:
     power_counts = Counter(power for row in sheet.points for power in row.powers)
     asks = sum(row.ask in ("native", "denies_headless") for row in sheet.points)
     counts = map(str, (power_counts["prevents"], asks, power_counts["rewrites"]))
-    cells = (_UNKNOWN,) * 4 if sheet.config is None else (*counts, sheet.config.failure.crash)
-    return (str(len(sheet.points)), *cells, format_proof(sheet), sheet.checked)
+    return (str(len(sheet.points)), *counts, sheet.config.failure.crash, format_proof(sheet), sheet.checked)
 
 
 def format_proof(sheet: AgentSheet) -> str:
@@ -72,7 +69,7 @@ def event_summary(row: PointRow) -> str:
     parts = [f"rewrites: {row.rewrite}" if word == "rewrites" else word for word in row.powers]
     parts += [_ASK_TEXTS[row.ask]] if row.ask in _ASK_TEXTS else []
     parts += [f"fails {_format_fail_mode(row)}"] if row.crash is not None else []
-    return " · ".join(parts + event_remarks(row)) or _UNKNOWN
+    return " · ".join(parts + event_remarks(row))
 
 
 def event_remarks(row: PointRow) -> list[str]:
@@ -84,19 +81,17 @@ def event_remarks(row: PointRow) -> list[str]:
 def format_powers(row: PointRow) -> str:
     """What an answer can do; a rewrite has a column of its own, unless it is all there is."""
     words = [word for word in row.powers if word != "rewrites"] or row.powers
-    return ", ".join(words) or _UNKNOWN
+    return ", ".join(words)
 
 
-def format_word(word: str | None) -> str:
+def format_word(word: str) -> str:
     """A word of the table; a dash where the agent has no such thing."""
-    if word is None:
-        return _UNKNOWN
     return _NONE if word in ("none", "no") else word.replace("_", " ")
 
 
 def _format_fail_mode(row: PointRow) -> str:
     if row.crash == row.late:
-        return row.crash or (_NONE if row.powers else _UNKNOWN)
+        return row.crash or _NONE
     return "open if late" if row.late == "open" else "open if killed"
 
 
@@ -222,8 +217,6 @@ def _print_overview(sheets: list[AgentSheet]) -> None:
     print_table(columns, [(sheet.name, *overview_cells(sheet)) for sheet in sheets])
     print("\nprevent, ask, rewrite: the number of events at which a hook can do that")
     print("crash: open, a tool call is made although its hook crashed; closed, it is refused")
-    if any(sheet.config is None for sheet in sheets):
-        print(f"A question mark: {UNSUPPORTED_NOTE}")
     for text in (PROOF_LEGEND, *PROOF_NOTES[:1]):
         print_words(text)
     print_words("Next: hookonce agents NAME shows everything about one; hookonce agents --event EVENT compares all")
@@ -240,8 +233,6 @@ def _print_event(sheets: list[AgentSheet], event: str) -> None:
     _print_lines([f"{sheet.name}, {note}" for sheet in sheets for note in install_notes(sheet.points)])
     if without := [sheet.name for sheet in sheets if not sheet.points]:
         print(f"\nWithout this event: {', '.join(without)}")
-    if unknown := [sheet.name for sheet in sheets if sheet.points and sheet.config is None]:
-        print(f"\nA question mark ({', '.join(unknown)}): {UNSUPPORTED_NOTE}")
     print("", *POWER_LEGEND, PROOF_LEGEND, *PROOF_NOTES, sep="\n")
 
 
@@ -251,11 +242,8 @@ def _print_agent(sheet: AgentSheet) -> None:
     print(f"Source: {sheet.source}")
     if contradiction_text := format_contradictions(sheet):
         print(contradiction_text)
-    if sheet.config is None:
-        print(f"\nA question mark: {UNSUPPORTED_NOTE}")
-    else:
-        for title, rows_of in (("hooks", config_rows), ("entries", ability_rows), ("failure", failure_rows)):
-            _print_rows((title, ""), rows_of(sheet.config))
+    for title, rows_of in (("hooks", config_rows), ("entries", ability_rows), ("failure", failure_rows)):
+        _print_rows((title, ""), rows_of(sheet.config))
     _print_rows(("hooks that only observe or add context", ""), context_rows(sheet))
     points = [(row.event, row.canonical, proof_mark(row), event_summary(row)) for row in sheet.points]
     _print_rows(("event", "canonical", "proof", "what a hook can do, and more"), points)

@@ -8,7 +8,7 @@ from typing import Literal
 from msgspec import structs
 
 from hookonce import agents
-from hookonce.agents import config_events, config_of, http_reply
+from hookonce.agents import config_events, http_reply
 from hookonce.base import paths
 from hookonce.base.files import read_file
 from hookonce.cli._ui import config_changes
@@ -60,7 +60,7 @@ def run(options: Namespace) -> int:
         http_address = http if options.names or agent.name in http_reply.COMMAND_EVENTS else None
         changes = plan_install(agent, options.scope, locations, client, options.events, http_address)
         path = changes[0].path if changes else target_file(agent, options.scope, locations)
-        if path is None or not options.trust or config_of(agent).review is None:
+        if path is None or not options.trust or agent.config.review is None:
             return changes
         data = changes[0].new if changes else read_file(path)  # where the entries stand already, only the word is new
         review_change = plan_review(agent, path, data, locations, client)
@@ -76,7 +76,7 @@ def run(options: Namespace) -> int:
     if isinstance(http, HttpAddress):
         _open_http_listener(http)
     for name in config_changes.agent_names(changes):
-        agent_config, native = config_of(agents.load(name)), next(iter(config_events(agents.load(name))))
+        agent_config, native = agents.load(name).config, next(iter(config_events(agents.load(name))))
         run_trial([client, name, native, "--via", f"{name}/user"], agent_config.silence)
     applied_changes, failures = config_changes.apply_changes(changes)
     http_policy.drop_unused_address()
@@ -92,8 +92,7 @@ def _search_result(options: Namespace, agent_names: list[str]) -> Object:
     """The agents that were found on this machine, and those that were looked for; nothing where agents were named."""
     if options.names:
         return {}
-    able_names = [agent.name for agent in agents.load_all() if agent.config is not None]
-    return {"found": agent_names, "not_found": [name for name in able_names if name not in agent_names]}
+    return {"found": agent_names, "not_found": [name for name in agents.AGENTS if name not in agent_names]}
 
 
 def _print_search(search: Object) -> None:
@@ -160,7 +159,7 @@ def _open_http_listener(new_address: HttpAddress) -> None:
 def _print_next_steps(options: Namespace, applied_changes: list[FileChange]) -> None:
     names = config_changes.agent_names(applied_changes)
     for name in names:
-        config = config_of(agents.load(name))
+        config = agents.load(name).config
         if config.trust is not None and config.review is None:
             print(f"{name}: {config.trust}")
         elif config.review is not None and options.trust:
@@ -176,5 +175,5 @@ def _print_untrusted(options: Namespace, names: list[str]) -> None:
     locations, scope_option = current_roots(), " --scope project" if options.scope == "project" else ""
     for agent in map(agents.load, names):
         if any(check_review(agent, locations, str(paths.client_path()))):
-            print(f"{agent.name}: {config_of(agent).trust}")
+            print(f"{agent.name}: {agent.config.trust}")
             print(f"Next: hookonce install {agent.name}{scope_option} --trust, if you trust these entries as they are")

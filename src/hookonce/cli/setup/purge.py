@@ -9,7 +9,6 @@ from time import monotonic, sleep
 from typing import NamedTuple
 
 from hookonce import agents
-from hookonce.agents import config_of
 from hookonce.base import paths, runtime_dir
 from hookonce.cli._ui import config_changes
 from hookonce.cli._ui.arguments import add_flag
@@ -142,7 +141,7 @@ def _plan_removals() -> tuple[list[FileChange], list[tuple[str, str]]]:
     changes: dict[str, FileChange] = {}
     problems: list[tuple[str, str]] = []
     for agent in map(agents.load, agents.AGENTS):
-        for scope in config_of(agent).files if agent.config else ():
+        for scope in agent.config.files:
             try:
                 removals = plan_removal(agent, scope, locations, client, unwrap=True)
                 marks = [

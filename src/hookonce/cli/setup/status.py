@@ -10,7 +10,7 @@ from contextlib import suppress
 from msgspec import to_builtins
 
 from hookonce import __version__
-from hookonce.agents import config_of, load
+from hookonce.agents import load
 from hookonce.base import paths, settings
 from hookonce.cli._ui import config_changes
 from hookonce.cli._ui.layout import Column
@@ -185,7 +185,7 @@ def _has_called_here(status: InstallStatus) -> bool:
 
 def _is_reviewed(status: InstallStatus) -> bool:
     """Whether the agent's user has said all that it asks for: nothing is left to do where only their own hooks are."""
-    has_review = config_of(load(status.agent)).review is not None
+    has_review = load(status.agent).config.review is not None
     return has_review and all(scope.state == "absent" for scope in status.scopes if scope.scope == "project")
 
 

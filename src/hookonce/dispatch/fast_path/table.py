@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from hookonce import agents
-from hookonce.agents import canonical_event_of, config_events, config_of, point_of
+from hookonce.agents import canonical_event_of, config_events, point_of
 from hookonce.base import build_id, paths, settings
 from hookonce.base.files import read_file, replace_file
 from hookonce.base.jsontext import dump
@@ -144,12 +144,12 @@ def _event_types(native: str, all_agents: list[Agent]) -> set[str]:
 
 
 def _build_row(agent: Agent, native: str, all_agents: list[Agent]) -> Object:
-    silence = config_of(agent).silence
+    silence = agent.config.silence
     return {
         "agent": agent.name,
         "type": canonical_event_of(agent, native),
         "silence": f"{silence}\n".encode() if silence else b"",
         "strangers": [
-            sorted(keys) for other in all_agents if config_of(other).silence != silence for keys in other.signature_keys
+            sorted(keys) for other in all_agents if other.config.silence != silence for keys in other.signature_keys
         ],
     }

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from hookonce.agents import config_of
 from hookonce.base.terminal_text import escape_unprintable
 from hookonce.dispatch import pause
 from hookonce.handlers.operation import OperationResult, Task
@@ -27,7 +26,7 @@ _SAME_SESSION = frozenset({"compact"})  # sources of a start that is none to its
 
 def add_notice(request: "CallRequest", call_context: "CallContext") -> Task["CallRequest"]:
     """The request with the notice for its user, if a session starts in an agent that can show one."""
-    event, place = request.event, config_of(request.agent).notice
+    event, place = request.event, request.agent.config.notice
     is_start = place is not None and request.native == place[0] and request.document is None
     is_continued = event.data.get("source") in _SAME_SESSION
     if not is_start or is_continued or request.arguments.run is not None or request.in_force is None:
@@ -50,7 +49,7 @@ def add_notice(request: "CallRequest", call_context: "CallContext") -> Task["Cal
 
 def pause_reply(agent: Agent, argv: list[str]) -> Reply | None:
     """The reply that tells of a pause, if a session starts in an agent that can show it."""
-    place = config_of(agent).notice
+    place = agent.config.notice
     is_start = place is not None and argv[1:2] == [place[0]] and "--run" not in argv
     if place is None or agent.reply is None or not is_start or not pause.is_paused():
         return None

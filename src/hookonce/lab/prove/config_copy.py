@@ -4,7 +4,6 @@ import shutil
 from pathlib import Path
 from shlex import quote
 
-from hookonce.agents import config_of
 from hookonce.base import invocation
 from hookonce.base.files import read_if_readable
 from hookonce.base.paths import make_private_dir
@@ -39,7 +38,7 @@ def copy_user_config(
     # The user's may be another than a fresh home would have.
     target = lab_locations.home / source.relative_to(user_locations.home)
     target.parent.mkdir(parents=True, exist_ok=True)
-    if config_of(agent).language == "code":
+    if agent.config.language == "code":
         _copy_scripts(agent, source, target)
         for path in [target] if target.is_file() else target.glob("*"):
             _replace_client(path, client, lab_client)
@@ -93,7 +92,7 @@ def _own_entries(value: Json) -> Json:
 
 
 def _copy_switches(agent: Agent, user_locations: ConfigRoots, lab_locations: ConfigRoots) -> None:
-    for name, keys, _ in config_of(agent).switches:
+    for name, keys, _ in agent.config.switches:
         if not name.startswith("~"):
             continue  # the machine's own file counts in the lab too
         source, target = resolve_path(user_locations, name), resolve_path(lab_locations, name)
@@ -110,7 +109,7 @@ def _copy_scripts(agent: Agent, source: Path, target: Path) -> None:
     source_files = [source] if source.is_file() else sorted(source.glob("*")) if source.is_dir() else []
     for path in source_files:
         data = read_if_readable(path) or b""
-        hooks = config_of(agent).parse(agent, document_of(agent, path, data))[0] if b"hookonce-on" in data else []
+        hooks = agent.config.parse(agent, document_of(agent, path, data))[0] if b"hookonce-on" in data else []
         if hooks and all(_is_own_entry(hook.handler.target or "") for hook in hooks):
             target_file = target if path == source else target / path.name
             target_file.parent.mkdir(parents=True, exist_ok=True)

@@ -50,7 +50,7 @@ def _native_names(agent: Agent, part: Any) -> list[str]:
 def _native_tools(agent: Agent, name: str) -> list[str]:
     """The agent's tools for a canonical one, all of them, so that none passes unseen."""
     several = ambiguous_tools(agent)
-    skipped_tools = {*several, *(agent.config.excluded_tools if agent.config else ())}
+    skipped_tools = {*several, *agent.config.excluded_tools}
     own = [native for native, meaning in agent.tools.items() if meaning == name and native not in skipped_tools]
     own += [native for native, meanings in several.items() if name in meanings]
     return [native for native in own if native[-1] != "*"]

@@ -105,13 +105,14 @@ def _render_part(agent: Agent, part: Json, mcp: McpPatterns) -> tuple[list[str],
 
 
 def _natives_about(agent: Agent, part: Json) -> list[str]:
-    aliases = agent.config.excluded_tools if agent.config else frozenset()
-    meanings = [(native, kinds) for native, kinds in tool_meanings(agent).items() if native not in aliases]
+    meanings = [
+        (native, kinds) for native, kinds in tool_meanings(agent).items() if native not in agent.config.excluded_tools
+    ]
     return [native for native, kinds in meanings if any(is_about(part, kind) for kind in kinds)]
 
 
 def _render_unknown_name(agent: Agent, name: str) -> tuple[list[str], str | None]:
-    if agent.config is not None and name in agent.config.excluded_tools:
+    if name in agent.config.excluded_tools:
         return _natives_about(agent, agent.tools[name]), None
     if name in agent.tools:
         return [name], f"{name} is what {agent.title} calls {agent.tools[name]}"

@@ -55,7 +55,7 @@ def is_about(part: Json, name: str) -> bool:
 
 def ambiguous_tools(agent: Agent) -> Mapping[str, list[str]]:
     """The native tools that are several canonical ones at once."""
-    return {} if agent.config is None else agent.config.ambiguous
+    return agent.config.ambiguous
 
 
 def tool_meanings(agent: Agent) -> dict[str, list[str]]:

@@ -3,7 +3,6 @@
 import re
 
 from hookonce.agents._config.gaps import warning_gap
-from hookonce.agents._config.points import config_of
 from hookonce.agents._config.provider_data import add_placement, native_event_of, own_matcher
 from hookonce.model import Agent, Gap, Hook
 
@@ -42,7 +41,7 @@ def subject_gaps(source: Agent, target: Agent, index: int, hook: Hook) -> list[G
 
 
 def _subject_of(agent: Agent, hook: Hook) -> tuple[str, str] | None:
-    return config_of(agent).subjects.get(native_event_of(agent, hook) or "")
+    return agent.config.subjects.get(native_event_of(agent, hook) or "")
 
 
 def _write_words(words: list[str], style: str) -> str | None:
