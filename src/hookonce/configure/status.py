@@ -17,6 +17,7 @@ from hookonce.configure import http_policy
 from hookonce.configure.entries import build_entries, entry_event, is_stale_entry
 from hookonce.configure.locations import ConfigRoots, config_files, hooks_in, target_file
 from hookonce.configure.wrappers import WrappedHook, read_wrapped_hooks
+from hookonce.dispatch.hook_faults.table import HookFault, make_fault
 from hookonce.model import Agent, Hook
 from hookonce.vocabulary.names import describe_handler
 
@@ -98,6 +99,15 @@ def install_status(agent: Agent, roots: ConfigRoots, client: str) -> InstallStat
         late=config.on_timeout,
         trust=config.trust,
     )
+
+
+def find_entry_faults(agent: Agent, roots: ConfigRoots, client: str) -> list[HookFault]:
+    """Events at which an agent that calls us has lost our entries, in each scope that has some."""
+    scopes = [scope for scope in install_status(agent, roots, client).scopes if scope.state in CALLING_STATES]
+    events = [event for event in (scopes[0].missing if scopes else []) if all(event in one.missing for one in scopes)]
+    if not events:
+        return []
+    return [make_fault("drift", agent.title, ", ".join(events), scopes[0].path, agent.name, path=scopes[0].path)]
 
 
 def _scope_status(agent: Agent, scope: str, roots: ConfigRoots, client: str) -> ScopeStatus:

@@ -6,7 +6,7 @@ Also runs the periodic maintenance of everything that the daemon holds, and buil
 import gc
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from operator import le
@@ -34,13 +34,14 @@ from hookonce.daemon.stream import Acceptor
 from hookonce.dispatch import dispatcher, pause
 from hookonce.dispatch.context import CallContext
 from hookonce.dispatch.fast_path.manifest_stamps import Stamps, is_settled, manifest_stamps
+from hookonce.dispatch.hook_faults.table import HookFault
 from hookonce.dispatch.live_formats import is_live
 from hookonce.errors import HookonceError
 from hookonce.handlers.module import ModulePool
 from hookonce.handlers.operation import Task
 from hookonce.handlers.supervise import watchdog
 from hookonce.handlers.workers.pool import WorkerPool
-from hookonce.model import Event, Object, Record
+from hookonce.model import Agent, Event, Object, Record
 from hookonce.secrets import log
 from hookonce.sessions.reaper import SessionReaper
 from hookonce.sessions.tailer import TranscriptTailer
@@ -99,6 +100,7 @@ class Daemon:
             complete_end=self._complete_end,
             handler_registry=self.handler_registry,
             find_event=self.store_writer.find_event,
+            find_entry_faults=_find_entry_faults,
         )
         self._stamps: Stamps = []  # of the manifests, when the last call came
         self._namespaces, self._isolation = connection.own_namespaces(), connection.isolation_of()
@@ -322,6 +324,18 @@ def _is_live_event(fields: list[bytes]) -> bool:
 
 def _log_error(problem: Exception) -> None:
     log.write(f"daemon: {log.format_trace(problem)}")
+
+
+def _find_entry_faults(agent: Agent, project: Path) -> Sequence[HookFault]:
+    """Faults of our entries in an agent's files; what cannot be read there is told by `doctor`, and hides no other."""
+    from hookonce.configure.locations import ConfigRoots  # the start of a session alone needs this
+    from hookonce.configure.status import find_entry_faults
+
+    try:
+        return find_entry_faults(agent, ConfigRoots(paths.home(), project), str(paths.client_path()))
+    except Exception as problem:  # noqa: BLE001  they are files of others, and anything may stand there
+        log.write(f"the entries in the files of {agent.title} could not be looked at: {log.format_trace(problem)}")
+        return ()
 
 
 def _open_listener(socket_path: Path) -> socket.socket:

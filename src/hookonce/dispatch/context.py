@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -19,11 +19,14 @@ from hookonce.dispatch.fast_path.manifest_stamps import Stamps
 from hookonce.errors import HookonceError
 from hookonce.handlers.operation import Task
 from hookonce.handlers.supervise.hook_results import CallResults
-from hookonce.model import Event, Record, Stored
+from hookonce.model import Agent, Event, Record, Stored
 from hookonce.secrets import log
 from hookonce.store.spool import files
 from hookonce.store.spool.lookup import KnownEvent, find_event
 from hookonce.trust.pin_store import load_guards
+
+if TYPE_CHECKING:
+    from hookonce.dispatch.hook_faults.table import HookFault
 
 
 def _keep_event(event: Event, _: float) -> Task[Event]:
@@ -67,6 +70,8 @@ class CallContext(Struct, frozen=True, kw_only=True):
     complete_end: Callable[[Event, float], Task[Event]] = _keep_event
     handler_registry: process_info.HandlerRegistry = process_info
     find_event: Callable[[str], KnownEvent | None] = find_event  # what is recorded of an event
+    # faults of our entries in an agent's configuration, by agent and project, where somebody here can read that
+    find_entry_faults: Callable[[Agent, Path], Sequence["HookFault"]] = lambda _agent, _project: ()
 
 
 # What a process has of its own: stores, and who is told of what it does.

@@ -37,7 +37,11 @@ def add_notice(request: "CallRequest", call_context: "CallContext") -> Task["Cal
     environment, project = call_context.environment, request.in_force.project
     try:
         result: OperationResult = yield FaultSearch(
-            project=project, agent=request.agent, environment=environment, timeout=timeout_s
+            project=project,
+            agent=request.agent,
+            environment=environment,
+            find_entry_faults=call_context.find_entry_faults,
+            timeout=timeout_s,
         )
         text, failure = result.stdout.decode(), result.failure
     except Exception as problem:  # noqa: BLE001  hooks are asked, and the call is recorded, all the same

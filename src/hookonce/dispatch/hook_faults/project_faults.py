@@ -1,7 +1,7 @@
 """Search for hook faults: every hook of every scope that counts for a project, and what holds up all of them."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -153,6 +153,7 @@ class FaultSearch(Struct, frozen=True, kw_only=True):
     project: Path
     agent: Agent
     environment: Mapping[str, str]
+    find_entry_faults: Callable[[Agent, Path], Sequence[HookFault]] = lambda _agent, _project: ()
     timeout: float
 
     def begin(self, loop: EventLoop, timeout: float, on_result: ResultCallback) -> OperationHandle:
@@ -166,7 +167,8 @@ class FaultSearch(Struct, frozen=True, kw_only=True):
         def search() -> bytes:
             try:
                 faults = find_faults(self.project, [self.agent], self.environment, newest_runs)
-                text = notice.describe_faults([*machine_faults(), *faults])
+                entry_faults = self.find_entry_faults(self.agent, self.project)
+                text = notice.describe_faults([*machine_faults(), *entry_faults, *faults])
             except Exception as problem:  # noqa: BLE001  whatever somebody has written must not hide that
                 log.write(f"broken hooks could not be looked for: {log.format_trace(problem)}")
                 text = None

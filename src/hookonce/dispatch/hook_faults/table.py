@@ -103,6 +103,11 @@ FAULT_KINDS: Mapping[str, FaultKind] = {
         "{0} does not exist any more, so its {1} cannot run",
         "restore it (its last version is {2}), or delete that copy",
     ),
+    "drift": FaultKind(
+        "our entries in the agent's configuration",
+        "{0} does not call hookonce at {1}: entries are missing in {2}, so that no hook runs there",
+        "hookonce install {3}",
+    ),
     "paused": FaultKind("the pause file", "no hook runs until {}", "hookonce resume ends the pause"),
     "unanswered": FaultKind("the client's count of calls without an answer", "{}", "hookonce doctor --repair"),
     "failing": FaultKind("its newest runs in the record", "keeps failing: {0}", "hookonce logs, and hookonce try {1}"),
