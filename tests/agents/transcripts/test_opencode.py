@@ -65,6 +65,22 @@ def test_each_answer_and_each_call_is_read_once_however_often_one_looks(database
     assert before is not None
 
 
+def test_more_rows_of_one_moment_than_are_read_at_once_are_all_read(database):
+    """
+    An import writes thousands of them in one; what comes after it is not lost.
+    """
+    answer = next(row for row in ROWS if row["session_id"] == MAIN and row["data"].get("role") == "assistant")
+    put(database, [answer | {"id": f"msg_{number}", "time_updated": 7} for number in range(1300)])
+    put(database, [answer | {"id": "msg_last", "time_updated": 8}])
+    ids, cursor, before = set(), None, 0
+    while cursor is None or (cursor.offset, cursor.mark) != before:
+        before = cursor and (cursor.offset, cursor.mark)
+        cursor, reading = follow_file(READER, database / MAIN, cursor)
+        ids |= {call.id for call in reading.calls}
+
+    assert 1301 == len(ids)
+
+
 def test_an_answer_that_is_not_complete_waits(database):
     """
     Its tokens are not known yet; the row changes when they are.

@@ -71,7 +71,7 @@ def _read_database(reader: TranscriptReader, path: Path, cursor: TranscriptCurso
     uri = f"{path.parent.as_uri()}?mode=ro"
     try:
         with closing(sqlite3.connect(uri, uri=True, timeout=_DATABASE_TIMEOUT_S)) as connection:
-            rows = connection.execute(reader.query or "", (path.name, cursor.offset, _BATCH_ROWS)).fetchall()
+            rows = _select_rows(connection, reader.query or "", path.name, cursor.offset)
     except sqlite3.Error as problem:
         raise HookonceError(f"{path.parent} cannot be read: {problem}") from None
     for row_id, _, text in rows:
@@ -80,6 +80,15 @@ def _read_database(reader: TranscriptReader, path: Path, cursor: TranscriptCurso
     offset = max([cursor.offset, *(row[1] for row in rows)])
     mark = sha256(repr([row[:2] for row in rows if row[1] == offset]).encode()).hexdigest()[:16]
     return replace(cursor, offset=offset, mark=mark, memory=memory), batch
+
+
+def _select_rows(connection: sqlite3.Connection, query: str, session: str, since: int) -> list[tuple[str, int, str]]:
+    """The next rows; more of them where all are of one time, as after an import: else nobody would get beyond it."""
+    rows, limit = list[tuple[str, int, str]](), 0
+    while len(rows) == limit and all(row[1] <= since for row in rows[-1:]):
+        limit = limit * 2 or _BATCH_ROWS
+        rows = connection.execute(query, (session, since, limit)).fetchall()
+    return rows
 
 
 def _is_same_file(cursor: TranscriptCursor, file_stat: os.stat_result, handle: int) -> bool:
