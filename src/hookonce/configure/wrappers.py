@@ -67,13 +67,13 @@ def read_wrapped_hooks(agent: Agent, roots: ConfigRoots) -> list[WrappedHook]:
 
 
 def describe_wrapped_hooks(hooks: Sequence[WrappedHook]) -> list[str]:
-    """A sentence for each file: how many of its hooks are in our wrapper, and which of them cannot run."""
+    """A sentence for each file: how many of its hooks are in our wrapper, and how many of them cannot run."""
     sentences = []
     for path in dict.fromkeys(hook.path for hook in hooks):
         members = [hook for hook in hooks if hook.path == path]
-        faults = [f"{hook.label} {fault.sentence}" for hook in members for fault in hook.faults]
+        broken_count = sum(bool(hook.faults) for hook in members)
         subject = f"1 hook of {path} runs" if len(members) == 1 else f"{len(members)} hooks of {path} run"
-        state = f"but {'; '.join(faults)}" if faults else "and everything that it runs is there"
+        state = f"{broken_count} with a fault" if broken_count else "and nothing that they run is missing"
         sentences.append(f"{subject} through our wrapper, {state}")
     return sentences
 

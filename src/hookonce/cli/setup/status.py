@@ -29,6 +29,7 @@ from hookonce.diagnose.checks.agent_silence import AgentSilence, describe_silenc
 from hookonce.diagnose.diagnosis import Diagnosis
 from hookonce.diagnose.self_check import calling_agents, check_manifests, check_settings
 from hookonce.dispatch.hook_faults.missed_calls import describe_missed_calls, read_missed_calls
+from hookonce.dispatch.hook_faults.table import describe_fault
 from hookonce.dispatch.pause import pause_end
 from hookonce.errors import HookonceError
 from hookonce.inspect.store_access import ingest_spool
@@ -166,7 +167,9 @@ def _print_details(status: InstallStatus, hindrances: list[BlockedScope], silenc
         if scope.problem:
             print_words(f"{status.agent}, {scope.scope}: {scope.problem}")
     for sentence in describe_wrapped_hooks(status.wrappers):
-        print_words(f"{status.agent}: {sentence}. Next: hookonce uninstall --all removes the wrapper")
+        print_words(f"{status.agent}: {sentence}; hookonce uninstall --all removes the wrapper")
+    for label, fault in ((hook.label, fault) for hook in status.wrappers for fault in hook.faults):
+        print_words(f"{status.agent}: {label} {describe_fault(fault)}")
     for loan in status.borrowed:
         print_words(f"{status.agent} also runs {loan.hooks} hooks of {loan.agent}, from {loan.path}")
     for why in dict.fromkeys(why for part in hindrances for why in part.why):
