@@ -8,6 +8,7 @@ it, which finds the client of whoever works there (ADR 0051).
 
 import re
 import shlex
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from msgspec import MsgspecError
@@ -109,11 +110,17 @@ def split_client_words(command: str) -> list[str]:
     """The words of a command that names our client and says nothing beyond them; none of any other command."""
     if CLIENT_NAME not in command:
         return []  # most commands are somebody else's, and splitting is slow
+    return list(_split_exactly(command))
+
+
+@lru_cache(maxsize=256)
+def _split_exactly(command: str) -> tuple[str, ...]:
+    """The words of a command, none if they would not be written so; a file's entries are looked at many times."""
     try:
         words = shlex.split(command)
     except ValueError:
-        return []
-    return words if shlex.join(words) == command else []
+        return ()
+    return tuple(words) if shlex.join(words) == command else ()
 
 
 def parse_words(words: list[str]) -> Invocation | None:
@@ -138,14 +145,21 @@ def parse_words(words: list[str]) -> Invocation | None:
 
 
 def is_own_entry(target: str | None, client: str, agent: str | None = None) -> bool:
-    """Whether an entry is one of this user's hookonce: our path and `--via`, or a URL that says the same.
+    """Whether an entry is of this user's hookonce: our path or a launcher, and `--via`; or a URL that says the same.
 
     Of one agent if that is named. A wrapper is whose script it runs.
     """
     call = parse_command(target or "")
     if call is None or call.via is None or call.run is not None or (agent is not None and call.agent != agent):
         return False
-    return call.client == client or is_address(call.client)
+    is_launcher = call.client == PORTABLE_CLIENT and _has_silent_fallback(target or "")
+    return call.client == client or is_launcher or is_address(call.client)
+
+
+def _has_silent_fallback(command: str) -> bool:
+    """Whether a launcher without a client decides nothing, as ours do: a project's file may say something else."""
+    code, stdout, stderr = split_client_words(command)[len(_LAUNCHER_WORDS) :][:_FALLBACK_WORDS]
+    return (code, stderr) == ("0", "") and stdout in {"", "{}"}
 
 
 def is_closed_wrapper(command: str) -> bool:

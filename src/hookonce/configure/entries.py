@@ -29,6 +29,8 @@ def _build_entry(agent: Agent, native: str, scope: str, client: str, address: Ht
         address = None
     call = Invocation(address.base if address else client, agent.name, native, via=f"{agent.name}/{scope}")
     target, timeout_s = invocation.format_command(call), entry_timeout(agent, native)
+    if scope == "project" and not address:  # others get it by the repository: it finds their client, or says nothing
+        target = invocation.format_launcher(call, 0, agent.config.silence, "")
     if address:
         handler = Handler(type="http", url=target, headers=address.headers, timeout=timeout_s)
     else:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from hookonce.base import paths
 from hookonce.base.files import list_backups, read_file, read_if_readable, read_regular_file
+from hookonce.base.runtime_location import CLIENT_SUBDIR
 from hookonce.configure import journal
 from hookonce.configure.changes import FileChange
 from hookonce.configure.locations import ConfigRoots, config_files, target_file
@@ -60,5 +61,5 @@ def delete_data() -> list[Path]:
 
 def leftover_files() -> list[Path]:
     """Files that we changed and that still name our client: an uninstall of the project they belong to is due."""
-    client = str(paths.client_path()).encode()
-    return [path for path in journal.changed_files() if client in (read_if_readable(path) or b"")]
+    folder = f"/{CLIENT_SUBDIR}".encode()  # a launcher has it without the home
+    return [path for path in journal.changed_files() if folder in (read_if_readable(path) or b"")]

@@ -18,7 +18,7 @@ from hookonce.configure.entries import build_entries, entry_event, is_stale_entr
 from hookonce.configure.locations import ConfigRoots, config_files, hooks_in, target_file
 from hookonce.configure.wrappers import WrappedHook, read_wrapped_hooks
 from hookonce.dispatch.hook_faults.table import HookFault, make_fault
-from hookonce.model import Agent, Hook
+from hookonce.model import Agent, Handler, Hook
 from hookonce.vocabulary.names import describe_handler
 
 InstallState = Literal["installed", "partly", "outdated", "absent", "unreadable"]
@@ -121,20 +121,27 @@ def _scope_status(agent: Agent, scope: str, roots: ConfigRoots, client: str) -> 
     if not own_hooks:
         return ScopeStatus(scope, str(path), "absent")
     address = http_policy.current_address(own_hooks, roots.project)
-    expected = {hook.handler.target: hook.handler for hook in build_entries(agent, scope, client, address=address)}
+    new_handlers = [hook.handler for hook in build_entries(agent, scope, client, address=address)]
+    expected = {entry_event(handler.target): handler for handler in new_handlers}
     current = {hook.handler.target: hook.handler for hook in own_hooks}
-    missing = sorted(entry_event(command) for command in expected.keys() - current.keys())
-    pairs = [(current[command], expected[command]) for command in expected.keys() & current.keys()]
+    missing = sorted(expected.keys() - {entry_event(command) for command in current})
+    pairs = [(handler, expected.get(entry_event(command), handler)) for command, handler in current.items()]
     state: InstallState = "partly" if missing else "installed"
     if (
         any(not is_own_entry(command, client) or _posts_elsewhere(command, address) for command in current)
-        or any(handler.timeout not in (None, new.timeout) or handler.headers != new.headers for handler, new in pairs)
+        or any(_differs(handler, new) for handler, new in pairs)
         or any(is_stale_entry(target, client, agent) for target in targets)
     ):
         state = "outdated"
     obstacle = http_policy.listener_obstacle(roots.project) if http_policy.has_http_entry(own_hooks) else None
     problem = None if obstacle is None else f"no hook is asked about what is posted: {obstacle}"
     return ScopeStatus(scope, str(path), state, events=len(current), missing=missing, problem=problem)
+
+
+def _differs(handler: Handler, new: Handler) -> bool:
+    """Whether an entry is not as it would be written now; an agent need not tell the timeout of one."""
+    is_same = (handler.target, handler.headers) == (new.target, new.headers)
+    return not is_same or handler.timeout not in (None, new.timeout)
 
 
 def _posts_elsewhere(command: str | None, address: HttpAddress | None) -> bool:
