@@ -4,15 +4,13 @@ import os
 import signal
 from collections.abc import Iterator
 from contextlib import suppress
-from subprocess import DEVNULL
 from time import monotonic, sleep
 
 from hookonce.base import paths
 from hookonce.base.process_info import is_process_alive, iter_processes
-from hookonce.base.spawn import spawn
 from hookonce.client.daemon_endpoints import query_status
 from hookonce.client.python.launch import DAEMON_VARIABLES
-from hookonce.daemon.lifecycle import failure_marker_path
+from hookonce.daemon.lifecycle import failure_marker_path, spawn_daemon
 from hookonce.errors import HookonceError
 from hookonce.model import Object
 
@@ -27,16 +25,9 @@ def start_daemon() -> Object:
     daemon_status = query_status()
     if daemon_status is not None:
         return daemon_status
-    folder = paths.client_path().parent
-    try:
-        python, _, package_dir, *_ = (folder / "interpreter").read_text(encoding="utf-8").splitlines()
-    except (OSError, ValueError):
-        raise HookonceError("no agent calls hookonce here yet; hookonce install puts everything in place") from None
-    failure_marker_path().unlink(missing_ok=True)
     environment = {name.decode(): value.decode() for name, value in DAEMON_VARIABLES.items()}
     environment |= {"HOME": str(paths.home()), "LANG": os.environ.get("LANG", "C.UTF-8")}
-    command = [python, "-I", "-S", f"{package_dir}/hookonce/daemon/__main__.py", str(folder)]
-    spawn(command, (DEVNULL, DEVNULL, DEVNULL), cwd="/", env=environment).returncode = 0  # it lives on without us
+    spawn_daemon(environment).returncode = 0  # it lives on without us
     return _wait_until_started()
 
 

@@ -4,19 +4,25 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
+from subprocess import DEVNULL, Popen
+from time import sleep
 
-from hookonce.base import runtime_dir
+from hookonce.base import build_id, paths, runtime_dir
 from hookonce.base.event_loop import READ, EventLoop
+from hookonce.base.spawn import fork_child, spawn
 from hookonce.client import daemon_endpoints
+from hookonce.errors import HookonceError
 
 LOCK_FD = 3  # the descriptor of the lock that whoever starts us hands over
 _LOCK_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 _MAX_SOCKET_PATH_BYTES = 100  # bytes of an address that every system takes; clients look at no longer one
 _lock_fds: list[int] = []
+_STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+_SUCCESSOR_TRIES, _SUCCESSOR_INTERVAL_S = 60, 0.25  # looks for a package that is being installed, and for its daemon
 
 
 def lock_path() -> Path:
@@ -75,6 +81,39 @@ def serve() -> int:
     return 0
 
 
+def spawn_daemon(environment: Mapping[str, str]) -> "Popen[bytes]":
+    """Start the process of a daemon, as the client would; HookonceError if nothing is installed."""
+    folder = paths.client_path().parent
+    try:
+        python, _, package_dir, *_ = (folder / "interpreter").read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError):
+        raise HookonceError("no agent calls hookonce here yet; hookonce install puts everything in place") from None
+    failure_marker_path().unlink(missing_ok=True)
+    command = [python, "-I", "-S", f"{package_dir}/hookonce/daemon/__main__.py", str(folder)]
+    return spawn(command, (DEVNULL, DEVNULL, DEVNULL), cwd="/", env=environment)
+
+
+def start_successor() -> None:
+    """Have the daemon of the package started that is installed now, by a copy of this process; nobody waits for it."""
+    fork_child(_start_successor, ())
+
+
+def _start_successor() -> None:
+    """Start a daemon until one answers: a package that is being installed is not whole yet."""
+    signal.set_wakeup_fd(-1)
+    for number in _STOP_SIGNALS:
+        signal.signal(number, signal.SIG_DFL)  # who ends daemons ends whoever starts one
+    build, process = "", None
+    for _ in range(_SUCCESSOR_TRIES):
+        with suppress(OSError, HookonceError):
+            previous_build, build = build, build_id.installed_build_id()
+            if daemon_endpoints.query_status() is not None:
+                return
+            if build == previous_build and (process is None or process.poll() is not None):
+                process = spawn_daemon(os.environ)
+        sleep(_SUCCESSOR_INTERVAL_S)
+
+
 def _find_obstacle() -> str | None:
     from hookonce.handlers.supervise import limits
 
@@ -108,7 +147,7 @@ def _install_signal_handlers(stop: Callable[[], object], loop: EventLoop) -> Non
     read_fd, write_fd = os.pipe()
     os.set_blocking(write_fd, False)
     signal.set_wakeup_fd(write_fd)
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+    for number in _STOP_SIGNALS:
         signal.signal(number, lambda *_: None)
 
     def handle_wakeup(_: int) -> None:

@@ -27,7 +27,7 @@ from hookonce.daemon.deferred_calls import DeferredCalls
 from hookonce.daemon.denied_files import DeniedFileWatcher
 from hookonce.daemon.derived_events import DerivedEventHooks
 from hookonce.daemon.http.listener import HttpListener
-from hookonce.daemon.lifecycle import release_lock
+from hookonce.daemon.lifecycle import release_lock, start_successor
 from hookonce.daemon.socket_call import LARGE_PAYLOAD_BYTES, SocketCall
 from hookonce.daemon.store_writer import BackgroundStoreWriter
 from hookonce.daemon.stream import Acceptor
@@ -141,6 +141,13 @@ class Daemon:
         self._acceptor.close()
         release_lock()
 
+    def hand_over(self) -> None:
+        """Stop, and have another daemon started if the HTTP port was open: who only posts starts none."""
+        has_port = self.http.is_open
+        self.stop()
+        if has_port:
+            start_successor()
+
     def _owns_socket(self) -> bool:
         try:
             return self.socket_path.lstat().st_ino == self._inode
@@ -161,8 +168,10 @@ class Daemon:
         is_idle = self.active_calls == 0 and not self.http.is_open and monotonic() - self.last_call_at > _IDLE_TIMEOUT_S
         is_idle = is_idle and not (self.reaper.has_open_sessions or self.denied_files.is_waiting)
         is_idle = is_idle and not self.derived_events.is_busy
-        if is_idle or not (self._owns_socket() and paths.client_path().exists() and self._is_current_build()):
+        if is_idle or not paths.client_path().exists():
             self.stop()
+        elif not (self._owns_socket() and self._is_current_build()):
+            self.hand_over()
         self._collect_garbage()
 
     def _clean_up(self) -> None:
@@ -189,14 +198,14 @@ class Daemon:
         except OSError:
             return False
 
-    def _is_replaced(self) -> bool:
+    def is_replaced(self) -> bool:
         """Whether the package was replaced, which stops the daemon: what it would import now is of another build."""
         if build_id.folder_ctimes(self._build_dirs[:1]) == self._build_ctimes[:1]:
             return False
         if self._is_current_build(force=True):
             self._build_ctimes = build_id.folder_ctimes(self._build_dirs)
             return False
-        self.stop()
+        self.hand_over()
         return True
 
     def _accept(self, sock: socket.socket) -> None:
@@ -272,7 +281,7 @@ class Daemon:
         if build_id == self._build.encode():
             return True
         if not self._is_current_build(force=True):  # else it is the client that is of yesterday
-            self.stop()
+            self.hand_over()
         return False
 
     def _has_same_isolation(self, pid: int) -> bool:
@@ -305,7 +314,7 @@ class Daemon:
         elif client.has_hung_up:
             client.close()  # it had to wait for too long, and has itself answered by now
         elif (
-            self._is_replaced()
+            self.is_replaced()
             or not self._has_same_isolation(pid)
             or not fields[5]
             or (is_large and _is_live_event(fields))

@@ -113,6 +113,9 @@ class DaemonServices(Protocol):
     answered_count: int
     active_calls: int
 
+    def is_replaced(self) -> bool:
+        """Whether another build is installed now, whose daemon has to answer."""
+
 
 class SocketCall:
     """One call of a client: its request, its process, and the task that answers it."""

@@ -41,6 +41,7 @@ from hookonce.secrets import log
 
 T = TypeVar("T")
 _MAX_CONNECTIONS = 256  # connections at a time
+_MAX_BIND_TRIES, _BIND_INTERVAL_S = 50, 0.1  # while the daemon before us may still have the port; later at each refresh
 _CLOSED_MESSAGE = "the door is shut, because a hook has to be asked"
 _CWD_FIELD = re.compile(r'"cwd"\s*:\s*("(?:[^"\\]|\\[^u]|\\u[0-9A-Fa-f]{4})*")')
 
@@ -60,6 +61,7 @@ class HttpListener:
         self._address: HttpAddress | None = None
         self._connections: dict[HttpConnection, None] = {}
         self._event_intake = EventIntake(services)
+        self._bind_tries, self._is_final = 0, False
         self.problem: str | None = None
 
     @property
@@ -84,7 +86,7 @@ class HttpListener:
         new_address = None if obstacle else new_address
         if new_address == self._address and self.is_open == (new_address is not None):
             return
-        self.close()
+        self._close_port()
         if new_address is not None:
             self._listen(new_address)
 
@@ -97,8 +99,11 @@ class HttpListener:
         except OSError as error:
             listener.close()
             self._report_problem(f"port {new_address.port} is somebody else's: {error.strerror}")
+            self._bind_tries += 1
+            if self._bind_tries < _MAX_BIND_TRIES:
+                self._services.loop.call_later(_BIND_INTERVAL_S, self._retry)
             return
-        self._address = new_address
+        self._address, self._bind_tries = new_address, 0
         self._acceptor = Acceptor(self._services.loop, listener, self._accept, "http")
 
     def _report_problem(self, text: str | None) -> None:
@@ -107,8 +112,16 @@ class HttpListener:
             log.write(f"http: {text}")
         self.problem = text
 
+    def _retry(self) -> None:
+        if not (self._is_final or self.is_open):
+            self.refresh()
+
     def close(self) -> None:
-        """Close the port and idle connections; active requests are still answered."""
+        """Close the port for good, and idle connections; active requests are still answered."""
+        self._is_final = True
+        self._close_port()
+
+    def _close_port(self) -> None:
         if self._acceptor is not None:
             self._acceptor.close()
         self._acceptor = self._address = None
@@ -153,6 +166,10 @@ class HttpListener:
 
     def handle_request(self, connection: HttpConnection, head: RequestHead, body: bytes) -> None:
         """Answer a call as if the agent had run our client; a failure of ours is answered by its fail mode."""
+        if self._services.is_replaced():
+            connection.keep_alive = False
+            connection.respond_error(503, "hookonce was upgraded; ask again in a moment", "Retry-After: 1")
+            return
         if head.target == event_intake.TARGET:
             self._run_task(
                 connection, self._event_intake.answer_request(head, body), partial(_send_response, connection)
