@@ -289,8 +289,10 @@ def test_without_a_runner_a_hook_has_the_rest_of_its_time(program, client, inher
     time.sleep(0.5)
     watched.let_go()
 
-    assert "timeout" == inheritance.recover().failure
+    found = inheritance.recover()
+    assert "timeout" == found.failure
     assert 0.9 < time.monotonic() - begin < 15
+    assert 0.9 < found.duration < 15, "of the hook, not of its heir"
     assert [] == running(f"sleep\0{mark}")
     client.kill()
     client.wait()
