@@ -1,9 +1,11 @@
 """Validation of documents (`hookonce check`): every problem with its JSON path, and the conformance level."""
 
 import os
+import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import partial
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -12,9 +14,9 @@ from msgspec import UNSET, Struct, UnsetType
 from hookonce import agents, formats
 from hookonce.agents import decode
 from hookonce.base.json_stream import TOO_DEEP, StreamLine, duplicate_paths, parse_json
+from hookonce.base.jsontext import dump
 from hookonce.base.settings import AGENT_HOOKS_RULES_FILE
 from hookonce.diagnose.checks.agent_hooks_rules import find_rule_problems, find_scope_problems, looks_like_rules
-from hookonce.diagnose.checks.event_ids import StreamIdIndex
 from hookonce.dispatch.hook_faults.manifest_hooks import hook_faults, manifest_place
 from hookonce.dispatch.hook_faults.manifest_words import (
     closed_problems,
@@ -46,6 +48,7 @@ CONFORMANCE_TITLES = {
     "canonical": "hookonce record",
 }
 _MAX_PROBLEMS = 1000
+_ID_CACHE_KIBIBYTES = 2048
 DocumentTrait = tuple[str, bool]  # what of a document counts for a level: its type, and whether it names the transcript
 
 
@@ -145,6 +148,43 @@ def check_documents(
         warnings=warnings,
         signed_by=dict(signers) or UNSET,
     )
+
+
+class StreamIdIndex:
+    """The ids that a stream has had, with the line of each; in a temporary database, so that memory stays flat."""
+
+    def __init__(self) -> None:
+        """Begin a stream; the database is made for its first event."""
+        self._database: sqlite3.Connection | None = None
+
+    def find_earlier(self, kind: str, document: Object, line: int) -> int | None:
+        """The line of an earlier event with the same id; None for a new id, and for a document that has none."""
+        event_id = formats.document_id(formats.load(kind), document) if kind in formats.FORMATS else None
+        if not event_id:
+            return None
+        scope = document.get("source") if kind == "cloudevents" else None  # of CloudEvents each source has its own
+        digest = blake2b(dump([kind, scope, event_id]), digest_size=16).digest()
+        database = self._open()
+        row = database.execute("SELECT line FROM ids WHERE digest = ?", (digest,)).fetchone()
+        if row is not None:
+            return int(row[0])
+        database.execute("INSERT INTO ids VALUES (?, ?)", (digest, line))
+        return None
+
+    def close(self) -> None:
+        """Forget all of them."""
+        if self._database is not None:
+            self._database.close()
+            self._database = None
+
+    def _open(self) -> sqlite3.Connection:
+        if self._database is None:
+            self._database = sqlite3.connect("", isolation_level=None)  # a file that nobody else sees
+            self._database.execute(f"PRAGMA cache_size = -{_ID_CACHE_KIBIBYTES}")
+            self._database.execute("PRAGMA journal_mode = OFF")
+            self._database.execute("CREATE TABLE ids (digest BLOB PRIMARY KEY, line INTEGER) WITHOUT ROWID")
+            self._database.execute("BEGIN")
+        return self._database
 
 
 def _id_problems(ids: StreamIdIndex, result: DocumentResult, line: int) -> list[Problem]:

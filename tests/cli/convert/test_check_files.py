@@ -5,7 +5,7 @@ import json
 import pytest
 
 from hookonce.base.json_stream import duplicate_paths
-from hookonce.diagnose.checks import event_ids
+from hookonce.diagnose.document_check import StreamIdIndex
 from tests.cli.command import lines, run
 from tests.cli.convert.test_check import EVENT, verdicts
 from tests.shared import seed_text
@@ -140,7 +140,7 @@ def test_ids_of_a_long_stream_take_no_memory(monkeypatch):
     """
     They are kept in a file beyond a few mebibytes, and the first line of each is still known.
     """
-    ids = event_ids.StreamIdIndex()
+    ids = StreamIdIndex()
 
     for number in range(20_000):
         assert ids.find_earlier("openhook", {"id": f"e{number}"}, number + 1) is None
