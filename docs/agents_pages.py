@@ -26,39 +26,38 @@ from hookonce.vocabulary.events import CANONICAL_EVENTS
 from hookonce.vocabulary.tools import ARGUMENTS
 
 INTRODUCTION = """\
-What each coding agent lets a hook see and do, made from the same tables that do the work. Every agent has a page of its
-own; `hookonce agents` prints the same, `hookonce agents --event EVENT` compares the agents at one event."""
+What a hook can see and do on each coding agent, generated from the tables that the program uses. Every agent has its
+own page; `hookonce agents` prints the same, `hookonce agents --event EVENT` compares the agents at one event."""
 COUNTED = """\
-*prevent*, *ask* and *rewrite* count the events at which an answer can do that; *crash* is what becomes of a tool call
-when its hook crashes."""
+*prevent*, *ask* and *rewrite* are the number of events at which a hook can do that; *crash* is what happens to a tool
+call when its hook crashes: *open*, the call is made; *closed*, it is refused."""
 OBSERVED = """\
-What an observer in `.openhook.json` hears of an agent through hookonce: *told* by the agent, *derived* by hookonce (see
+Which events an observer in `.openhook.json` gets through hookonce: *told* by the agent, *derived* by hookonce (see
 [hooks](hooks.md#events-that-no-agent-tells)), or *no*. Level 1 has `session.end`, level 2 the four lifecycle events and
 the transcript's path where it is known, level 3 the discovery file, which every project may have."""
 COMPACTED = """\
 `context_until_compaction` counts the tokens against the size at which the agent compacts its context, unless its
-settings say otherwise. Where that is not known there is no such event, and `hookonce show` says so."""
-SEVERAL = "Several answers in one cell belong to several native events; the agent's page tells which."
+settings change it. Where that size is not known there is no such event, and `hookonce show` says that."""
+SEVERAL = "Several entries in one cell belong to several native events; the agent's page lists them."
 MARKS = {"proven": "✓", "captured": "•", "documented": "°"}
 LEGEND = """\
-*Proven* (✓): on the running agent, in the version that is named, the event came and an answer had every power that
-stands there; a [certificate](certificates.md) has the evidence. *Captured* (•): checked against payloads that the
-running agent wrote. *Documented* (°): from its documentation or code alone. Proof is per event; what is not proven
-bears the mark of the agent's table as a whole. *Contradicted* (✗): on the running agent a claim about the event did not
-hold."""
+*Proven* (✓): tested on the running agent, in the version shown: the event came, and a hook could do everything that is
+listed; a [certificate](certificates.md) has the evidence. *Captured* (•): checked against payloads of the agent.
+*Documented* (°): only read in the agent's documentation or code. Each event is proven on its own; events that are not
+proven show how the rest of the agent's table was checked (• or °). *Contradicted* (✗): the running agent did something
+else than listed."""
 WORDS = """\
-- **prevents**: an answer can refuse what is about to happen. **retries**: it can make the agent go on instead of
-  ending. **context**: it can add text for the model. **observes**: it changes nothing.
-- **ask**: whether an answer can leave the decision to the user. *denies headless*: where nobody can be asked, the
-  call is refused; *ignored*: it goes on as if nothing had been said; *fatal*: the agent ends.
-- **rewrite**: how a new input is taken: *whole*, *merged* into the old one, or only in some *fields*.
-- **fails**: what becomes of the action when its hook dies or is late. *open* also stands where nobody has seen it
-  refused.
-- **install**: whether `hookonce install` asks to be called there. **cap**: when the agent goes on, whatever the
-  entry's timeout says."""
+- **prevents**: the hook can refuse the action. **retries**: it can make the agent continue instead of ending.
+  **context**: it can add text for the model. **observes**: it changes nothing.
+- **ask**: whether a hook can leave the decision to the user. *denies headless*: where no person can be asked, the
+  call is refused; *ignored*: the call is made as if there were no decision; *fatal*: the agent ends.
+- **rewrite**: how the agent takes a new input: *whole*, *merged* into the old one, or only some *fields*.
+- **fails**: what happens to the action when the hook crashes or times out. *open* also where this was never tested.
+- **install**: whether `hookonce install` adds an entry for the event. **cap**: after this time the agent goes on, even
+  if the entry has a longer timeout."""
 POWERS = {
     "prevents": "refuse",
-    "retries": "make the agent go on",
+    "retries": "make the agent continue",
     "rewrites": "rewrite the input",
     "context": "add text for the model",
 }

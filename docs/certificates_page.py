@@ -12,11 +12,10 @@ from hookonce.lab.prove.certificate import Certificate, ClaimState, count_states
 
 FOLDER = Path(__file__).resolve().parent / "certificates"
 INTRODUCTION = """\
-A certificate says what was seen when a real agent, in one version, ran offline against a scripted model in a home of
-its own, with hookonce installed there as a user would install it. Each claim that our tables make about the agent's
-hooks has *held*, was *contradicted*, is *unreachable* without a person at a terminal or because the agent has no such
-thing, or is *untried*, always with the evidence. It is no promise about other versions, other settings, other machines
-or what the agent's makers change tomorrow. Nobody vouches for it but the run itself, which you can repeat."""
+A certificate is the result of running a real agent, in one version, offline against a scripted model, in a temporary
+home with hookonce installed as a user would install it. Each claim of hookonce's tables about the agent's hooks *held*,
+was *contradicted*, is *unreachable* (it needs a person at a terminal, or the agent has no such feature) or *untried*,
+each with the evidence. It says nothing about other versions, settings or machines. You can repeat each run."""
 OWN = """\
 ## Your own
 
@@ -26,18 +25,18 @@ hookonce lab fetch codex                           # or one of those below, from
 hookonce prove codex --pinned --tries 3 --out certificates
 ```
 
-`--out` writes the files that this page is made of, [one for each version](certificates) in the form of
+`--out` writes the files from which this page is generated, [one for each version](certificates) in the form of
 [this schema](../schemas/prove.json). `make prove` runs all agents in their pinned versions."""
 LEGEND = """\
 ✓ held, ✗ contradicted, – unreachable, ? untried; of several claims, how many held, with ✗ if one is contradicted. An
 empty cell: nothing of the kind is claimed of this agent."""
 MS = """\
-*ms more per call*: how much more time passed between two turns of the model than without hookonce, which is called
-before and after each tool. It is the difference of two medians of a few calls each, so take it for a size."""
+*ms more per call*: how much time hookonce adds between two model calls; it runs before and after each tool. This is
+the difference of two medians of a few calls each, so it is only a rough figure."""
 SIGNS: dict[ClaimState, str] = {"held": "✓", "contradicted": "✗", "unreachable": "–", "untried": "?"}
 WORDS = {
     "transparent": "without hooks, files, exit code and what the model is sent are the same as without hookonce",
-    "fires": "events that install asks for, and that came",
+    "fires": "events for which install adds an entry, and that came",
     "context": "events at which the model was sent what a hook said",
     "deny:shell": "a refused command does not run",
     "deny:write": "a refused file is not written",
@@ -45,11 +44,11 @@ WORDS = {
     "deny:read": "what a refused file says never reaches the model",
     "deny:mcp": "a refused tool of an MCP server is not called",
     "deny:agent": "a refused sub-agent does not work",
-    "ask": "where nobody can be asked, a call that somebody should look at is not made",
+    "ask": "where no person can be asked, a call with the decision ask is not made",
     "rewrite": "a hook's new input is what runs; where the agent cannot take one, nothing runs",
     "prompt": "a refused prompt never reaches the model",
-    "stop": "an agent that may not stop goes on with the reason, and is let go in the end",
-    "closed": "a hook that crashes, is late or talks nonsense: with `on_failure: closed` the call is not made",
+    "stop": "an agent that may not stop continues with the reason, and may stop in the end",
+    "closed": "a hook crashes, times out or gives an invalid answer: with `on_failure: closed` the call is not made",
     "open": "the same with `on_failure: open`: the call is made",
     "daemon-death": "the daemon is killed while a hook runs: the call is not made, the next one is answered",
     "claude-script": "a script for Claude Code stops `rm -rf` here too, unchanged",

@@ -66,7 +66,7 @@ SHAPES = {
 def vocabulary() -> str:
     """docs/vocabulary.md: canonical names beside those of the open formats."""
     lines = ["# The vocabulary", "", GENERATED_NOTE, ""]
-    lines += ["Every canonical event and its name in the open formats. A dash means that the format has no word:"]
+    lines += ["Every canonical event and its name in the open formats. A dash means that the format has no such event:"]
     lines += ["OpenHook then leaves the event out, the others write it under a vendor name.", ""]
     lines += table(
         ("canonical event", "group", "meaning", "OpenHook", "Agent Hooks", "Amplifier"),
@@ -85,23 +85,23 @@ def vocabulary() -> str:
         for tool, names in ARGUMENTS.items()
     ]
     lines += table(("tool", "Agent Hooks action", "arguments (privacy class)"), rows)
-    lines += ["", "An MCP tool is `mcp:<server>/<tool>`; a tool that nobody else has keeps its native name.", ""]
+    lines += ["", "An MCP tool is `mcp:<server>/<tool>`; a tool of only one agent keeps its native name.", ""]
     return "\n".join(lines)
 
 
 def fault_page() -> str:
     """docs/faults.md: what keeps a guard from guarding, and who says so."""
     lines = ["# When a guard does not guard", "", GENERATED_NOTE, ""]
-    lines += ["`hookonce check FILE` tells what a manifest and its scripts show, `hookonce doctor` and `hookonce"]
-    lines += ["status` everything below, with the word of the first column. None of them runs a hook to find out."]
-    lines += ["Claude Code, Codex and Gemini CLI tell of it when a session starts, where their model does not read it."]
+    lines += ["`hookonce check FILE` reports problems of a manifest and its scripts, `hookonce doctor` and `hookonce"]
+    lines += ["status` report everything below, under the kind in the first column. None of them runs a hook for that."]
+    lines += ["Claude Code, Codex and Gemini CLI also show it when a session starts, where the model does not see it."]
     lines += [""]
     rows = [
         (f"`{kind}`", row.evidence, row.sentence, row.next_step or "–", "yes" if row.is_broken else "no")
         for kind, row in FAULT_KINDS.items()
     ]
     rows = [tuple(re.sub(r"\{\d?\}", "…", cell) for cell in row) for row in rows]
-    lines += table(("kind", "what is looked at", "what is said of the hook", "what to do", "in the agent"), rows)
+    lines += table(("kind", "what is checked", "message", "what to do", "shown in the agent"), rows)
     return "\n".join(lines) + "\n"
 
 

@@ -517,7 +517,7 @@ def test_a_directory_that_nobody_can_tell_may_lie_in_a_guarded_project(any_clien
         done = subprocess.run(words, input=payload("rm -rf /"), capture_output=True, cwd=gone, env=env, check=False)
         assert is_guarded == is_refusal(done), done
         with any_client.inside():
-            assert "nobody can tell the directory" in paths.log_path().read_text(encoding="utf-8")
+            assert "the directory of this call is unknown" in paths.log_path().read_text(encoding="utf-8")
             revoke_pins(project)
 
 
@@ -690,11 +690,11 @@ def test_what_a_command_line_really_runs_is_pinned(agreed, name):
     write_manifest(manifest_of(agreed), {**HOOK, "handler": {"type": "command", "command": command}})
     agree(agreed)
     if shutil.which(command.split()[0]) or command.startswith("./"):
-        assert "must be asked" not in answer(agreed)[1]
+        assert "required hooks" not in answer(agreed)[1]
 
     write_script(agreed / later, "#!/bin/sh\ntouch ran\nexit 0\n")
 
-    assert "must be asked" in answer(agreed)[1]
+    assert "required hooks" in answer(agreed)[1]
     assert not (agreed / "ran").exists()
 
 

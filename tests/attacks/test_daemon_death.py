@@ -248,7 +248,7 @@ def test_what_the_daemon_itself_has_asked_for_over_the_network_is_a_failure_of_t
         end = ending(call)
         assert 1 == len(there.heard)
 
-    reason = "the hook remote failed (whoever ran it was killed), and on_failure is closed"
+    reason = "the hook remote failed (the process that ran it was killed), and on_failure is closed"
     assert refused(end, reason) if mode == "closed" else end == SILENT
     assert ["before", "after"] == warm.lines("ran")
     assert is_clean(warm)
@@ -336,7 +336,7 @@ def test_a_watchdog_that_is_killed_with_the_daemon_is_a_failure_of_its_hook(warm
     for pid in running(f"sleep\0{mark}"):
         os.kill(pid, signal.SIGKILL)
 
-    reason = "the hook guard failed (whoever ran it was killed), and on_failure is closed"
+    reason = "the hook guard failed (the process that ran it was killed), and on_failure is closed"
     assert refused(end, reason) if mode == "closed" else end == SILENT
     assert ["x"] == warm.lines("ran")
 

@@ -25,7 +25,7 @@ CALLS = int(os.environ.get("HOOKONCE_FUZZ", "400"))
 SAMPLE = 32  # calls through the real client
 SEED = int(os.environ.get("HOOKONCE_FUZZ_SEED", "15"))
 KINDS = sorted({kind for _, _, kind in ENTRIES})
-UNREAD = "hookonce cannot read what this call has to say"
+UNREAD = "hookonce cannot read this call"
 # As in README: five lines, and fails open.
 GUARD = """from hookonce import deny, hook
 

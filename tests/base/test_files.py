@@ -175,8 +175,8 @@ def test_what_may_not_be_replaced_is_refused(home, file, monkeypatch):
     """
     os.mkfifo(home / "pipe")
     assert refused(replace_file, home, NEW) == f"{home} is a directory, not a file"
-    assert refused(replace_file, home / "pipe", NEW) == f"{home / 'pipe'} is no ordinary file"
-    assert refused(read_file, home / "pipe") == f"{home / 'pipe'} is no ordinary file"
+    assert refused(replace_file, home / "pipe", NEW) == f"{home / 'pipe'} is not a regular file"
+    assert refused(read_file, home / "pipe") == f"{home / 'pipe'} is not a regular file"
     file.chmod(0o444)
     assert refused(replace_file, file, NEW) == f"{file} is read-only"
     assert refused(remove_file, file) == f"{file} is read-only"

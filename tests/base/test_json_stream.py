@@ -105,7 +105,7 @@ def test_a_broken_long_document_is_one_fault():
 
     (line,) = read_documents(BytesIO(text))
 
-    with pytest.raises(JsonSyntaxError, match="NaN is no JSON number"):
+    with pytest.raises(JsonSyntaxError, match="NaN is not a JSON number"):
         parse_json(line.raw)
 
 
@@ -208,8 +208,8 @@ def test_what_json_can_say_is_read(raw, value):
 @pytest.mark.parametrize(
     ("raw", "told"),
     [
-        (b"NaN", "NaN is no JSON number"),
-        (b"[Infinity]", "Infinity is no JSON number"),
+        (b"NaN", "NaN is not a JSON number"),
+        (b"[Infinity]", "Infinity is not a JSON number"),
         (b"1e400", "the number 1e400 is too large"),
         (b'["\\ud800", -1e999]', "the number -1e999 is too large"),
         (b"9" * 5000, "a number has too many digits"),

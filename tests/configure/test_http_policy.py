@@ -135,7 +135,7 @@ def test_who_cannot_post_is_refused(place, name, scope):
     """
     In one sentence.
     """
-    with pytest.raises(HookonceError, match=r"cannot post its events|token of the HTTP door"):
+    with pytest.raises(HookonceError, match=r"cannot send its events|HTTP token"):
         plan_install(agents.load(name), scope, place, CLIENT, http=HERE)
 
 

@@ -73,7 +73,7 @@ def test_a_colleague_has_the_hook_or_the_fail_mode(tmp_path, name, event, mode):
     code, out, err = run(command, tmp_path)
     is_closed = mode == "closed" and "prevent" in point_of(agent, native).capabilities
     label = f"{event} ./guard.sh 'a b'"
-    reply = build_reply(agent, native, f"{label} has to be asked, and hookonce is not installed here" if is_closed else None)
+    reply = build_reply(agent, native, f"{label} is required, and hookonce is not installed here" if is_closed else None)
     assert (reply.code, encode_reply(reply)) == (code, out)
     assert reply.stderr.strip() == err.decode().strip()
     assert is_closed == (reply != open_reply(agent))

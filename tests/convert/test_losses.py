@@ -300,7 +300,7 @@ def test_keys_that_decide_whether_a_hook_runs_are_named():
     own = {"if": "Bash(never)", "once": True, "colour": "red"}
     made = convert(manifest(blocking=True, provider_data={"claude-code": own}), None, agents.load("claude-code"))
 
-    assert ["before_tool_execute ./guard.sh: if, once goes to Claude Code as it is written"] == [gap.note for gap in made.gaps if gap.capability == "provider_data"]
+    assert ["before_tool_execute ./guard.sh: if, once is passed to Claude Code unchanged"] == [gap.note for gap in made.gaps if gap.capability == "provider_data"]
 
 
 @pytest.mark.parametrize("name", agents.AGENTS)

@@ -498,7 +498,7 @@ def test_a_daemon_that_is_killed_between_hooks_leaves_the_others_to_the_next_one
     assert [n != number - 1 for n in range(3)] == [len(daemon.heard(f"h{n}")) == 1 for n in range(3)]
     (record,) = daemon.runs()
     assert [f"h{n}" for n in range(3)] == [run.hook for run in record.runs]
-    assert ["whoever ran it was killed"] * number == [run.failure for run in record.runs if run.failure]
+    assert ["the process that ran it was killed"] * number == [run.failure for run in record.runs if run.failure]
 
 
 def fail_twice(daemon):
@@ -581,7 +581,7 @@ def test_a_hook_that_runs_in_a_daemon_that_leaves_is_left_to_it(daemon):
     daemon.settle()
 
     assert ([], ["session_start", "policy_blocked"]) == before
-    assert [["whoever ran it was killed"], [None]] == [[run.failure for run in record.runs] for record in daemon.runs()]
+    assert [["the process that ran it was killed"], [None]] == [[run.failure for run in record.runs] for record in daemon.runs()]
     assert ["policy_blocked"] == [one["type"] for one in daemon.heard()]
 
 

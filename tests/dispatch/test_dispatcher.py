@@ -291,7 +291,7 @@ def test_what_asks_a_model_does_not_run_below_a_hook(home, monkeypatch, mode, ou
     heard = told(CLAUDE, "claude-code", "PreToolUse")
 
     assert outcome == heard.outcome
-    assert "does not run below another hook" in " ".join(gap.note or "" for gap in next(spool_files.load_records()).gaps)
+    assert "does not run inside another hook" in " ".join(gap.note or "" for gap in next(spool_files.load_records()).gaps)
 
 
 def test_hooks_of_an_ending_session_hold_nobody_up(home):

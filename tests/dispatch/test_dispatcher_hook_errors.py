@@ -135,8 +135,8 @@ def test_no_text_of_a_call_gets_into_its_errors(home):
     [
         ("timeout", "timeout"),
         ("ended by signal 9", "ended by signal 9"),
-        ("127.0.0.1 is not reached at port 9: Connection refused", "127.0.0.1 is not reached at port 9: Connection refused"),
-        ("127.0.0.1 is not reached at port 9: my plan", None),
+        ("127.0.0.1 cannot be reached at port 9: Connection refused", "127.0.0.1 cannot be reached at port 9: Connection refused"),
+        ("127.0.0.1 cannot be reached at port 9: my plan", None),
         ("the server answered with 500", "the server answered with 500"),
         ("unreachable: it ended with code 7; it said: my plan", "unreachable: …"),
         ("unreachable: …", "unreachable: …"),

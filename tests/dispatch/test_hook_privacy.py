@@ -122,7 +122,7 @@ def test_full_counts_in_no_project(dialect, scope, arrives):
 
     assert (flock.texts if arrives else []) == sung(flock.texts, heard)
     notes = [gap.note for gap in record.gaps if gap.capability == "privacy"]
-    assert [] == notes if arrives else "asks for privacy full, and is told the event at minimal" in notes[0]
+    assert [] == notes if arrives else "asks for privacy full, and gets the event at minimal" in notes[0]
 
 
 def test_hashes_are_keyed_and_say_so():

@@ -107,7 +107,7 @@ def test_an_event_that_cannot_be_signed_is_posted_all_the_same(there, monkeypatc
 
     assert MIME["agent-hooks"] == headers["content-type"]
     assert None is signature.verify_document("agent-hooks", document)
-    assert ["an event was posted without a signature: the key is damaged"] == [gap.note for gap in record.gaps if gap.capability == "signature"]
+    assert ["an event was sent without a signature: the key is damaged"] == [gap.note for gap in record.gaps if gap.capability == "signature"]
 
 
 def test_nothing_on_stdin_is_signed():

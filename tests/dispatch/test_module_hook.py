@@ -145,11 +145,11 @@ def test_doctor_says_what_keeps_a_module_from_being_asked(place):
     assert [] == findings(place)
     describe(place, "net.fetch")
     (told,) = findings(place)
-    assert 'write there: "judge" = ["net.fetch"]' in told
+    assert 'write: "judge" = ["net.fetch"]' in told
     describe(place, command=["/nowhere/at/all"])
     assert "there is no program /nowhere/at/all" in findings(place)[0]
     describe(place, type="mcp")
-    assert "judge is an MCP server, which hears of no events" in findings(place)[0]
+    assert "judge is an MCP server, which cannot receive events" in findings(place)[0]
     (place.home / ".config/hookonce/judge.json").unlink()
     assert "judge.json cannot be read" in findings(place)[0]
 

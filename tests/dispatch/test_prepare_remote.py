@@ -228,7 +228,7 @@ def test_a_model_that_has_nothing_against_it_allows_nothing(configured):
 @pytest.mark.parametrize(
     ("settings", "failure"),
     [
-        ("command = 'cat > /dev/null; echo maybe'", "the model's answer is no decision"),
+        ("command = 'cat > /dev/null; echo maybe'", "the model's answer is not a decision"),
         ("command = 'exit 2'", "the command for models ended with exit code 2"),
         ("command = 'sleep 600'", "timeout"),
         ("command = 'yes'", "timeout"),
@@ -238,8 +238,8 @@ def test_a_model_that_has_nothing_against_it_allows_nothing(configured):
         ("endpoint = '{url}/floods'\nmodel = 'm'", "the answer is longer than 1,048,576 bytes"),
         ("endpoint = '{url}/elsewhere'\nmodel = 'm'", "the server redirects to another host"),
         ("endpoint = '{url}/garbage'\nmodel = 'm'", "the model's server answered without a message"),
-        ("endpoint = '{url}/prose'\nmodel = 'm'", "the model's answer is no decision"),
-        ("endpoint = 'http://127.0.0.1:1/v1'\nmodel = 'm'", "127.0.0.1 is not reached at port 1"),
+        ("endpoint = '{url}/prose'\nmodel = 'm'", "the model's answer is not a decision"),
+        ("endpoint = 'http://127.0.0.1:1/v1'\nmodel = 'm'", "127.0.0.1 cannot be reached at port 1"),
         ("endpoint = '{url}/500'\nmodel = 'm'\nkey_env = 'NO_SUCH_KEY'", "not started: NO_SUCH_KEY (models.key_env) is not set"),
     ],
 )
@@ -268,4 +268,4 @@ def test_below_another_hook_no_model_is_asked(configured):
     (one,) = run_hooks([hook(type="prompt", prompt="p")], asked("claude-code", "PreToolUse", CLAUDE).event, caller, 1e18)
 
     assert (Decision(), None) == (one.decision, one.run.failure)
-    assert [Gap(where="$.runs", capability="handler", strategy="exclude", effect="observes", note="guard is a handler that does not run below another hook")] == one.gaps
+    assert [Gap(where="$.runs", capability="handler", strategy="exclude", effect="observes", note="guard has a handler that does not run inside another hook")] == one.gaps

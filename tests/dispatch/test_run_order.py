@@ -69,7 +69,7 @@ def test_a_hook_in_any_order_can_neither_allow_nor_change_the_input(home):
     told, record = ask(home, command(says["new"], name="new", order="any", blocking=True), command("true", order="any"))
 
     assert "allow" not in allowed
-    assert "new runs in any order, and cannot change what its neighbours see" in json.loads(told)["hookSpecificOutput"]["permissionDecisionReason"]
+    assert "new has order: any, so it cannot change the input that other hooks see" in json.loads(told)["hookSpecificOutput"]["permissionDecisionReason"]
     assert [("deny", "new")] == [(record.decision.outcome, record.decision.by)]
 
 

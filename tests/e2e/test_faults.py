@@ -329,7 +329,7 @@ def test_the_literal_refusals_are_those_that_agents_know(home):
     Some of them by hand, so that the table cannot be wrong together with the code.
     """
     settle(home, "closed")
-    why = fail_mode.unread_reason("the payload is no JSON: Expecting value: line 1 column 1 (char 0)")
+    why = fail_mode.unread_reason("the payload is not JSON: Expecting value: line 1 column 1 (char 0)")
     claude = {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": why}
     expected = {
         "claude-code": ({"hookSpecificOutput": claude}, "", 0),

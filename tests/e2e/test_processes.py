@@ -230,7 +230,7 @@ def test_streams_that_are_closed_or_full_end_in_nothing_strange(home, client, re
     one = case("claude-code", home)
     line = f"{client} {' '.join(one.words)} {redirection}"
     ran = subprocess.run(["sh", "-c", line], stdin=subprocess.DEVNULL, capture_output=True, check=False)
-    stdout, _, _ = bytes_of(unread(one, "nothing was said of what has to be judged") if python else promised(one, "closed"))
+    stdout, _, _ = bytes_of(unread(one, "the payload does not contain what the hooks have to judge") if python else promised(one, "closed"))
     is_lost = ">&-" in redirection.split() or redirection == ">/dev/full"
     reason = UNWRITTEN_REASON if (is_lost or redirection == "| true") and "2>&-" not in redirection else b""
 

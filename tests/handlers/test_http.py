@@ -66,7 +66,7 @@ def test_a_server_may_have_no_opinion(there, path):
         ("/500", "the server answered with 500"),
         ("/404", "the server answered with 404"),
         ("/html", "the answer is text/html, not JSON"),
-        ("/packed", "the answer is packed (gzip), which nobody has asked for"),
+        ("/packed", "the answer is packed (gzip), which was not requested"),
         ("/elsewhere", "the server redirects to another host, http://example.com, which is not called"),
         ("/another-port", "the server redirects to another host, http://127.0.0.1, which is not called"),
         ("/circle", "the server redirects more than once"),
@@ -143,7 +143,7 @@ def test_nobody_there_is_a_failure_at_once(there):
     """
     with server() as gone:
         url = gone.url("/deny")
-    assert "is not reached at port" in post(url).failure
+    assert "cannot be reached at port" in post(url).failure
     assert "there is no server no-such-host.invalid" in post("https://no-such-host.invalid/x").failure
 
 
@@ -232,7 +232,7 @@ def test_a_line_that_speaks_no_tls_breaks():
     with server(patience=0.2) as one:
         ran = post(one.url("/deny").replace("http:", "https:"))
 
-    assert "the line broke" in ran.failure
+    assert "the connection broke" in ran.failure
 
 
 def test_a_name_server_and_a_handshake_that_hang_are_cut_off(monkeypatch):

@@ -128,7 +128,7 @@ def test_what_it_says_besides_is_named():
     decision, gaps = parse_decision('{"decision": "deny", "reason": "r", "updated_input": {"command": "x"}, "context": "c"}')
 
     assert Decision(outcome="deny", reason="r") == decision
-    assert ["what a model says besides does not count: context, updated_input"] == [one.note for one in gaps]
+    assert ["other parts of the model's answer are ignored: context, updated_input"] == [one.note for one in gaps]
 
 
 def test_a_command_of_the_user_s_is_asked(configured):

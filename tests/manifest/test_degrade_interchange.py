@@ -76,7 +76,7 @@ def test_a_guard_or_an_error():
 
     (hook,) = windsurf.config.parse(windsurf, made.document)[0]
     assert 2 == subprocess.run(["sh", "-c", hook.handler.command], capture_output=True, check=False).returncode
-    with pytest.raises(HookonceError, match="no guard is wanted in its place"):
+    with pytest.raises(HookonceError, match="allows no guard in its place"):
         convert(rewriting, None, windsurf, on_block="error")
 
 

@@ -75,7 +75,7 @@ def test_what_runs_of_a_project_is_the_copy_that_was_seen(project):
     project.put("guard.py", GUARD + "# changed\n")
 
     assert (False, True, False) == (before, agreed, project.denies())
-    assert "guard.py is not what was agreed to" in " ".join(notes())
+    assert "guard.py is not the version that was trusted" in " ".join(notes())
 
     project.put("guard.py", GUARD)
     assert project.denies()

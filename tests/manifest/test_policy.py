@@ -210,7 +210,7 @@ def test_a_managed_policy_that_others_can_write_is_told_and_forbids(machine):
     policy(machine, "system")
     (machine / "etc/policy.json").chmod(0o666)
     (found,) = load_policies(None)
-    assert "others than root can write it" == found.problem
+    assert "users other than root can write it" == found.problem
     assert [] == running(machine)
 
 
@@ -221,7 +221,7 @@ def test_what_a_projects_policy_forbids_is_told_with_its_path(machine):
     """
     policy(machine, "project", disable_all_hooks=True)
     Project(machine / "p").ask()
-    assert ["project did not run: .hookonce/policy.json is not what was agreed to; hookonce trust shows it"] == notes()
+    assert ["project did not run: .hookonce/policy.json is not the version that was trusted; hookonce trust shows it"] == notes()
 
     Project(machine / "p").trust()
     Project(machine / "p").ask()
@@ -234,4 +234,4 @@ def test_fields_that_nobody_knows_are_a_warning_and_no_problem():
     """
     document = {"$schema": "x", "disable_all_hooks": True, "later": 1}
     assert [] == find_policy_problems(document)
-    assert [("$.later", "is no field of a policy")] == find_policy_warnings(document)
+    assert [("$.later", "is not a field of a policy")] == find_policy_warnings(document)

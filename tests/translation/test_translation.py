@@ -200,4 +200,4 @@ def test_a_transcript_of_another_agent_is_named():
 
     walk.translate_line(StreamLine(1, json.dumps(payload).encode()))
 
-    assert ["read as Gemini CLI, though the transcript lies in .claude"] == list(walk.notes)
+    assert ["read as Gemini CLI, although the transcript is in .claude"] == list(walk.notes)

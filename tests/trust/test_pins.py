@@ -102,7 +102,7 @@ def test_an_untrusted_file_is_not_even_parsed(home, tmp_path, monkeypatch):
 
     project.ask()
 
-    assert [f"nobody has agreed to {project.folder}/.hookonce/hooks.yaml as it is; hookonce trust shows it"] == notes()
+    assert [f"the present version of {project.folder}/.hookonce/hooks.yaml is not trusted; hookonce trust shows it"] == notes()
 
 
 def test_a_project_that_is_trusted_runs_from_read_only_copies_in_its_own_place(project):
@@ -138,7 +138,7 @@ def test_after_a_change_of_any_pinned_file_nothing_of_it_runs(project, name):
     assert [False] == project.states()
     assert not project.denies()
     assert "ran\n" == project.wrote()
-    assert any("agreed to" in note for note in notes())
+    assert any("trusted" in note for note in notes())
 
     file.write_bytes(before)
     assert project.denies()
@@ -202,7 +202,7 @@ def test_links_are_pinned_by_what_they_lead_to_and_never_lead_out(project, tmp_p
     (project.folder / "guard.sh").symlink_to(target)
 
     (found,) = list_proposals(project.folder)
-    assert ({}, {"guard.sh": "no ordinary file of the project"})[where == "outside"] == found.pin.loose
+    assert ({}, {"guard.sh": "not a regular file of the project"})[where == "outside"] == found.pin.loose
     if where == "outside":
         return
     project.trust()
@@ -381,7 +381,7 @@ def test_what_was_not_there_is_not_trusted_when_it_comes(project):
     assert project.denies()
     project.put("later", "")
     assert not project.denies()
-    assert ["before_tool_execute did not run: later was not there when the hook was agreed to; hookonce trust shows it"] == notes()
+    assert ["before_tool_execute did not run: later did not exist when the hook was trusted; hookonce trust shows it"] == notes()
 
 
 def test_a_program_is_the_one_that_was_shown_whatever_path_says_later(project, tmp_path, monkeypatch):
@@ -524,7 +524,7 @@ def test_a_hook_without_a_pin_says_why(project):
     """
     The sentence goes to the record.
     """
-    with pytest.raises(PinMismatch, match="nobody has agreed to it"):
+    with pytest.raises(PinMismatch, match="it is not trusted"):
         verify_by_pins(project.folder, parse_hook(command("true")), [])
 
 

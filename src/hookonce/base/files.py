@@ -202,7 +202,7 @@ def _stat_replaceable(path: Path, target: Path) -> os.stat_result | None:
         return None
     obstacles = {
         "is a directory, not a file": stat.S_ISDIR(status.st_mode),
-        "is no ordinary file": not stat.S_ISREG(status.st_mode),
+        "is not a regular file": not stat.S_ISREG(status.st_mode),
         "belongs to another user": status.st_uid != os.geteuid(),
         "is read-only": not status.st_mode & stat.S_IWUSR,
     }
@@ -274,7 +274,7 @@ def read_regular_file(path: Path, max_bytes: int = MAX_FILE_BYTES) -> bytes:
     with os.fdopen(handle, "rb") as file:
         status = os.fstat(handle)
         if not stat.S_ISREG(status.st_mode):
-            raise OSError(None, "it is no ordinary file")
+            raise OSError(None, "it is not a regular file")
         data = file.read(min(status.st_size, max_bytes) + 1)  # what is asked for is also reserved
     if len(data) > max_bytes:
         raise OSError(None, f"it has more than {max_bytes:,} bytes")

@@ -60,7 +60,7 @@ def _describe_fault(fault: json.JSONDecodeError) -> str:
 
 
 def _reject_constant(name: str) -> Any:
-    raise JsonSyntaxError(f"invalid JSON: {name} is no JSON number")
+    raise JsonSyntaxError(f"invalid JSON: {name} is not a JSON number")
 
 
 def _parse_finite(text: str) -> float:

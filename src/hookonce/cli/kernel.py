@@ -26,7 +26,7 @@ answer a line of JSON. "as" names a result, "$NAME" stands for it later; "expect
 
 Further: session:fork, mount:remove, hook:register, context:get, context:set, context:compact, emit. A file is checked
 before anything of it is run; standard input (-) is run line by line. A step whose answer is an error, or not what is
-expected, ends the script. Modules get nothing that was not granted: [grants] in config.toml does so for good, --allow
+expected, ends the script. Modules get nothing that was not granted: [grants] in config.toml grants permanently, --allow
 for this run. Everything is recorded, like every call of a module.
 
 exit codes: 0 every step did what it should, 1 one did not, or the script has problems, 64 wrong usage

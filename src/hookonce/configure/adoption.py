@@ -56,7 +56,7 @@ def plan_adoption(  # noqa: PLR0913  one name for each thing that a caller may c
     `spec` is the version of a new manifest; one that is there keeps its own. `earlier_changes` will have been made.
     """
     if agent.config.language == "code":
-        raise HookonceError(f"hooks of {agent.title} are code and cannot be adopted")
+        raise HookonceError(f"hooks of {agent.title} are program code, which cannot be moved into a manifest")
     path = manifest_path(scope, roots)
     old_manifest = read_after(path, earlier_changes)
     old_spec = _spec_of(old_manifest)
@@ -81,7 +81,9 @@ def _adopt_file(  # noqa: PLR0913, PLR0917  as above
         remaining = Counter(map(_hook_key, hooks_in(agent, path, new or b"{}")[0]))
     plan.stay_reasons.extend(gap.note or gap.where for gap in gaps)
     remnants = [hook for hook in movable if remaining[_hook_key(hook)]]
-    plan.stay_reasons.extend(f"{hook.handler.command} on {hook.event}: {path} says more of it" for hook in remnants)
+    plan.stay_reasons.extend(
+        f"{hook.handler.command} on {hook.event}: {path} has more settings for it" for hook in remnants
+    )
     if movable and not remnants:
         new_hooks = [replace(hook, dialect=hook.dialect or agent.name, provider_data={}) for hook in movable]
         plan.moved_hooks.extend(new_hooks)

@@ -64,7 +64,7 @@ def distrust_reason(agent: Agent, roots: ConfigRoots) -> str | None:
     sentence = f"{agent.title} runs no hook in {project}, not even your own"
     if rule is not None:
         return f"{sentence}: {rule[0]} is marked as not trusted; /permissions there changes that"
-    return f"{sentence}, before you trust the folder: start it there and say yes"
+    return f"{sentence}, until you trust the folder: start it there and confirm"
 
 
 def _innermost_rule(project: Path, rules: Any) -> tuple[Path, str] | None:

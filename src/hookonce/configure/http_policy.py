@@ -30,7 +30,7 @@ _EMPTY_LIST_ALLOWS_ALL = frozenset({"qwen-code"})  # to whom an empty list means
 
 def settings_obstacle() -> str | None:
     """Why the settings allow no HTTP listener, if so."""
-    return None if settings.load().require().http else "`http = false` in config.toml forbids the HTTP door"
+    return None if settings.load().require().http else "`http = false` in config.toml forbids events over HTTP"
 
 
 def listener_obstacle(project: Path | None) -> str | None:
@@ -41,23 +41,20 @@ def listener_obstacle(project: Path | None) -> str | None:
     except HookonceError as problem:
         return str(problem)
     if reason is None and kinds:
-        reason = (
-            f"a hook on {kinds[0]} has `on_failure: closed`, and an agent goes on when nobody answers its posts; "
-            "over HTTP it could not be kept"
-        )
+        reason = f"a hook on {kinds[0]} has `on_failure: closed`, but an agent goes on when its HTTP request fails"
     return reason
 
 
 def install_obstacle(agent: Agent, scope: str, path: Path, project: Path | None) -> str | None:
     """Why an agent cannot be set up to post its events in a scope."""
     if agent.name not in http_reply.COMMAND_EVENTS:
-        return f"{agent.title} cannot post its events; {' and '.join(sorted(http_reply.COMMAND_EVENTS))} can"
+        return f"{agent.title} cannot send its events over HTTP; {' and '.join(sorted(http_reply.COMMAND_EVENTS))} can"
     if scope != SCOPE:
-        return "a project's files are for everybody, and the token of the HTTP door is yours; use --scope user"
+        return "a project's files are shared, and the HTTP token is private; use --scope user"
     if reason := listener_obstacle(project):
-        return f"no HTTP door for {agent.title}: {reason}"
+        return f"HTTP is not possible for {agent.title}: {reason}"
     if is_readable_by_others(path):
-        return f"{path} would hold the token of the HTTP door, and others can read it; chmod 600 {path} first"
+        return f"{path} would hold the HTTP token, and other users can read the file; chmod 600 {path} first"
     return None
 
 
@@ -96,19 +93,19 @@ def drop_unused_address() -> None:
 def http_problems(agent: Agent, path: Path, roots: ConfigRoots) -> Iterator[str]:
     """What is wrong with the listener for an agent that posts to us."""
     if reason := listener_obstacle(roots.project):
-        yield f"{agent.title} posts its events, and no hook is asked about them: {reason}"
+        yield f"{agent.title} sends its events over HTTP, and no hook runs for them: {reason}"
         return
     if is_readable_by_others(path):
-        yield f"{path} holds the token of the HTTP door, and others can read it: chmod 600 {path}"
+        yield f"{path} holds the HTTP token, and other users can read the file: chmod 600 {path}"
     own_address = daemon_endpoints.load_http_address()
     if own_address is None:
-        yield f"{agent.title} posts its events to an address of which we know nothing any more"
+        yield f"{agent.title} sends its events to an HTTP address that hookonce no longer uses"
         return
     if not _is_allowed(agent, own_address, roots):
         base = own_address.base
-        yield f"{agent.title} does not post to {base}: allowedHttpHookUrls in its settings lacks {base}/*"
+        yield f"{agent.title} cannot send events to {base}: allowedHttpHookUrls in its settings lacks {base}/*"
     if (problem := probe_listener(own_address)) is not None:
-        yield f"{agent.title} posts its events, and {problem}"
+        yield f"{agent.title} sends its events over HTTP, and {problem}"
 
 
 def _is_allowed(agent: Agent, own_address: HttpAddress, roots: ConfigRoots) -> bool:

@@ -30,15 +30,13 @@ def probe_listener(address: HttpAddress, target: str = AGENT_TARGET) -> str | No
                 status = response.status
                 response.read()
     except ConnectionRefusedError:
-        return f"nobody listens at {address.base}; the daemon comes with the next session or prompt"
+        return f"nothing listens at {address.base}; the next session or prompt starts the daemon"
     except (OSError, HTTPException) as problem:
-        return f"whoever listens at {address.base} does not answer: {problem}"
+        return f"the program that listens at {address.base} does not answer: {problem}"
     if status == _HTTP_OK:
         return None
-    return (
-        f"{address.base} answers with status {status}: the port may be somebody else's; "
-        "hookonce install --http moves the door"
-    )
+    hint = "another program may use the port; hookonce install --http chooses another one"
+    return f"{address.base} answers with status {status}: {hint}"
 
 
 def await_answer(address: HttpAddress, target: str = AGENT_TARGET) -> None:
@@ -56,4 +54,4 @@ def await_answer(address: HttpAddress, target: str = AGENT_TARGET) -> None:
         if problem is None:
             return
         sleep(0.1)
-    raise UnusableInstallError(f"the HTTP door does not answer, and nothing was installed: {problem}")
+    raise UnusableInstallError(f"the HTTP port does not answer, and nothing was installed: {problem}")

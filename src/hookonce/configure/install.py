@@ -101,7 +101,7 @@ def insert_entries(agent: Agent, path: Path, data: bytes, document: Object, clie
         return elision.restore(text)
     new = elision.restore(merge_entries(editor, remove_entries(editor, text, is_own), document))
     if _own_entries(agent, document_of(agent, path, new), client) != entries:
-        raise HookonceError(f"{path} would not read back as what was meant; it was left alone")
+        raise HookonceError(f"{path} was not changed, because the result would not be read as intended")
     return new
 
 
@@ -117,7 +117,7 @@ def naming_file(path: Path) -> Iterator[None]:
     try:
         yield
     except FileEditError as problem:
-        raise HookonceError(f"{path} was left alone: {problem}") from None
+        raise HookonceError(f"{path} was not changed: {problem}") from None
 
 
 def _script_changes(agent: Agent, scope: str, target: Path, document: Object) -> list[FileChange]:
@@ -129,7 +129,7 @@ def _script_changes(agent: Agent, scope: str, target: Path, document: Object) ->
         if old is not None and old != new:
             hooks, gaps = hooks_in(agent, path, old)
             if gaps or not hooks:  # a script of ours can be parsed, and has entries
-                raise HookonceError(f"{path} is somebody else's and was left alone; move it away, or convert it")
+                raise HookonceError(f"{path} is not from hookonce and was not changed; move it away, or convert it")
         if old != new:
             changes.append(FileChange(path=path, old=old, new=new, mode=_SCRIPT_MODE, agent=agent.name, scope=scope))
     return changes

@@ -26,7 +26,7 @@ def plan_restore(agent: Agent, scope: str, roots: ConfigRoots, back: int = 1) ->
         if old != new:
             changes.append(FileChange(path=path, old=old, new=new, agent=agent.name, scope=scope))
     if not changes:
-        raise HookonceError(f"there is no copy of {agent.title}'s {scope} configuration that differs from it")
+        raise HookonceError(f"there is no backup of {agent.title}'s {scope} configuration that differs from it")
     return changes
 
 

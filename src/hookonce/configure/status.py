@@ -134,7 +134,7 @@ def _scope_status(agent: Agent, scope: str, roots: ConfigRoots, client: str) -> 
     ):
         state = "outdated"
     obstacle = http_policy.listener_obstacle(roots.project) if http_policy.has_http_entry(own_hooks) else None
-    problem = None if obstacle is None else f"no hook is asked about what is posted: {obstacle}"
+    problem = None if obstacle is None else f"no hook runs for events over HTTP: {obstacle}"
     return ScopeStatus(scope, str(path), state, events=len(current), missing=missing, problem=problem)
 
 

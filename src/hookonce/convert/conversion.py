@@ -46,7 +46,7 @@ def verify_round_trip(target: Agent, document: Object, hooks: list[tuple[int, Ho
         or Counter(_hook_shape(hook) for _, hook in expected) != Counter(map(_hook_shape, parsed_hooks))
         or any(_hook_meaning(target, hook) not in meanings for path, hook in expected if path not in matcher_gap_paths)
     ):
-        message = f"the configuration for {target.title} does not read back as what was meant; this is our fault"
+        message = f"the configuration for {target.title} would not be read as intended; this is a bug of hookonce"
         raise HookonceError(message)
     return parsed_hooks
 
@@ -55,7 +55,7 @@ def verify_manifest(document: Object, hooks: list[Hook]) -> bool:
     """Compare the hooks with what a reader of the manifest will find; one without hooks is no manifest."""
     is_valid = not find_problems(document)[0]
     if hooks and not (is_valid and build_manifest(document).hooks == hooks):
-        raise HookonceError("the manifest does not read back as what was meant; this is our fault")
+        raise HookonceError("the manifest would not be read as intended; this is a bug of hookonce")
     return is_valid
 
 
@@ -170,7 +170,7 @@ def convert(  # noqa: PLR0913  one name for each thing that a caller may choose
         degradation, wrapper_gaps = _degrade_for(target, manifest, folders, wraps=adapt is not None)
         gaps += wrapper_gaps
     if on_block == "error" and (guards := [gap for gap in degradation.gaps if gap.strategy == "block"]):
-        raise HookonceError(f"{guards[0].note}, and no guard is wanted in its place")
+        raise HookonceError(f"{guards[0].note}, and --on-block error allows no guard in its place")
     obstacles = {} if is_same else _find_obstacles(manifest, degradation.hooks)
     bare_hooks = [(index, hook) for index, hook in degradation.hooks if not _runs_in_wrapper(target, adapt, hook)]
     obstacles |= _find_disclosures(target, bare_hooks, obstacles)
@@ -290,7 +290,7 @@ def _word_command(target: Agent, adapt: WrapperOptions | None, hook: Hook, nativ
     is_closed = hook.must_answer and "prevent" in capabilities
     own_handler = invocation.parse_handler(command)
     label = hook_label(hook if own_handler is None else replace(hook, handler=own_handler))
-    reason = f"{label} has to be asked, and hookonce is not installed here"
+    reason = f"{label} is required, and hookonce is not installed here"
     reply = build_reply(target, native, reason if is_closed else None)
     return invocation.format_launcher(call, reply.code, reply.stdout, reply.stderr)
 

@@ -67,7 +67,7 @@ def unusable_gap(index: int, hook: Hook) -> Gap | None:
     if required_field is not None and not getattr(hook.handler, required_field) and not hook.handler.platform:
         return lost_gap(index, hook, "handler", f"it has no {required_field} to run")
     if hook.matcher == []:  # an empty text means everything to most agents
-        return lost_gap(index, hook, "matcher", "its matcher is an empty list, which fits no tool")
+        return lost_gap(index, hook, "matcher", "its matcher is an empty list, which matches no tool")
     return None
 
 
@@ -109,9 +109,7 @@ def disclosure_gap(target: Agent, index: int, hook: Hook) -> Gap | None:
     """Why a hook in an open format cannot stand in an agent's file: the agent would post its own payload, whole."""
     if hook.handler.type != "http" or hook.dialect == CANONICAL_DIALECT or hook.dialect not in FORMATS:
         return None
-    reason = (
-        f"{target.title} would post every text of its own payload, where this hook is told events as {hook.dialect}"
-    )
+    reason = f"{target.title} would send its whole payload, but this hook expects events as {hook.dialect}"
     return lost_gap(index, hook, "privacy", reason)
 
 
@@ -124,7 +122,7 @@ def insecure_url_gap(index: int, hook: Hook) -> Gap | None:
 def own_key_gaps(target: Agent, hooks: list[tuple[int, Hook]]) -> list[Gap]:
     """Keys of the target that a manifest carries, and that decide whether the hook runs, and in which shell."""
     return [
-        _warning_gap(index, hook, "provider_data", f"{', '.join(sorted(keys))} goes to {target.title} as it is written")
+        _warning_gap(index, hook, "provider_data", f"{', '.join(sorted(keys))} is passed to {target.title} unchanged")
         for index, hook in hooks
         if (keys := hook.provider_data.get(target.name, {}).keys() & _GATE_KEYS)
     ]
@@ -225,13 +223,13 @@ _WRAPPER_FAILS_OPEN = "lets the action go on when the wrapper itself is killed o
 _AGENT_FAILS_OPEN = "lets the action go on when a hook fails, is killed or cannot be started"
 # fields that hardly any agent's file has a place for, and that are missed there; what is only shown is not
 _FIELD_LOSSES = {
-    "may_allow": "cannot be told whether its allow counts",
+    "may_allow": "has no setting for whether its allow counts",
     "order": "chooses the order of hooks itself",
-    "on_deny": "cannot be told to ask no hook after it",
-    "environment": "has no word for whose PATH it has",
-    "privacy": "cannot be told how much it may know; it is told the least",
-    "files": "knows nothing of the files that belong to it",
-    "timeout_action": "lets the action go on when it comes too late",
+    "on_deny": "has no setting to skip later hooks",
+    "environment": "has no setting for where PATH comes from",
+    "privacy": "has no setting for its privacy level; it gets the least",
+    "files": "has no setting for the files that belong to it",
+    "timeout_action": "lets the action go on when it times out",
 }
 
 

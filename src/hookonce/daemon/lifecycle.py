@@ -118,7 +118,7 @@ def _find_obstacle() -> str | None:
     from hookonce.handlers.supervise import limits
 
     if limits.has_low_limits():
-        return "whoever called has limits that not everybody should have; the next one may start it"
+        return "the calling process has limits that the daemon must not inherit; another call may start it"
     socket_path = daemon_endpoints.socket_path()
     if sys.platform != "linux" and len(bytes(socket_path)) > _MAX_SOCKET_PATH_BYTES:
         return f"{socket_path} is too long for a socket; agents are answered without a daemon, more slowly"

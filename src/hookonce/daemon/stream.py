@@ -35,7 +35,7 @@ class Acceptor:
             except BlockingIOError:
                 return
             except OSError as problem:  # no descriptors are left: whoever waits has to wait a little more
-                log.write(f"{self._name}: nobody can be let in: {problem}")
+                log.write(f"{self._name}: no connection can be accepted: {problem}")
                 self._loop.remove_fd(self._listener.fileno())
                 self._loop.call_later(_ACCEPT_RETRY_S, self._resume)
                 return

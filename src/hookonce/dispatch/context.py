@@ -127,7 +127,7 @@ def _complete_end(event: Event, wait_s: float) -> Task[Event]:
     try:
         return (yield from derived_hooks.complete_end(event, wait_s))
     except derived_hooks.STORE_ERRORS as problem:
-        log.write(f"on {event.agent}: nobody knows what the session came to: {log.safe_message(problem)}")
+        log.write(f"on {event.agent}: the state of the session is unknown: {log.safe_message(problem)}")
         return event
 
 
@@ -139,7 +139,9 @@ def _current_dir() -> str:
         return os.readlink("/proc/self/cwd").removesuffix(" (deleted)")  # noqa: PTH115
     with suppress(LookupError):  # a user without a home has trusted nothing
         if load_guards():
-            problem = "nobody can tell the directory of a call, and hooks of projects must be asked; call from another"
+            problem = (
+                "the directory of this call is unknown, and hooks of projects are required; call from another directory"
+            )
             log.write(problem)
             raise HookonceError(problem)
     return os.sep

@@ -143,7 +143,7 @@ def join_call(event: Event, via: str, deadline: float, store: DedupStore) -> _Jo
                 raise
             return _join(event, via, lambda _, transform: transform([]))  # its hooks are asked, at worst twice
 
-    problem = "the same call came through another door, and was not decided there in time"
+    problem = "the same call came through another entry, and was not decided there in time"
     return (yield from await_decision(join, event.id, deadline, problem))
 
 

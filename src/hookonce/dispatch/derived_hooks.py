@@ -88,7 +88,7 @@ def derived_hooks_task(
     for digest, hook in _number_hooks(selection.hooks).items():
         name = hook_name(hook.hook)
         if caller.depth >= process_info.MAX_DEPTH:
-            gaps.append(_gap("depth", f"{name} was not asked: hooks start agents whose hooks start agents"))
+            gaps.append(_gap("depth", f"{name} did not run: hooks start agents whose hooks start agents"))
         elif digest in finished_runs:
             runs.append(finished_runs[digest][0])
             gaps += finished_runs[digest][1]
@@ -123,7 +123,9 @@ def _answer_gaps(event: Event, name: str, result: HookResult) -> list[Gap]:
     if decision in (Decision(), Decision(outcome="allow")):
         return []
     answer = decision.outcome or "an answer"
-    note = f"{name} gave {answer} to {event.type}, which was derived: it has happened, and nobody waits for an answer"
+    note = (
+        f"{name} gave {answer} to {event.type}, a derived event: it has happened already, so a decision has no effect"
+    )
     log.write(f"derived events: {note} (event {event.id})")
     return [_gap("derived", note)]
 

@@ -68,7 +68,7 @@ def encode_input(
         record, key_gaps = redact_for_hook(Record(event=event, decision=decision), level)
         documents = formats.load(dialect).write(record)
         if not documents:
-            raise DialectEventError(f"{formats.load(dialect).title} has no word for {event.type}")
+            raise DialectEventError(f"{formats.load(dialect).title} has no event for {event.type}")
         return dump(documents[0]), [*gaps, *key_gaps]
     agent = agents.load(dialect)
     if event.agent == agent.name and type(event.native) is dict and not is_document(event):

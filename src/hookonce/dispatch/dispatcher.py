@@ -188,7 +188,7 @@ def call_timeout_s(argv: list[str], request: CallRequest | None = None) -> float
 def _parse_arguments(argv: list[str], call_id: str = "", started_at: float | None = None) -> CallArguments:
     call = invocation.parse_words([invocation.CLIENT_NAME, *argv])
     if call is None:
-        raise HookonceError(f"these are no words of ours: {argv}")
+        raise HookonceError(f"unknown arguments: {argv}")
     return CallArguments(*call[1:], id=call_id, started_at=started_at)
 
 
@@ -204,7 +204,7 @@ def refresh_client_files() -> None:
 def _answer_request(request: CallRequest, call: IncomingCall) -> Task[Reply]:
     call_context = call.context
     if not call.raw.strip() and "prevent" in point_of(request.agent, request.native).capabilities:
-        raise PayloadError("nothing was said of what has to be judged")
+        raise PayloadError("the payload does not contain what the hooks have to judge")
     request = yield from notice.add_notice((yield from _complete_end(request, call_context)), call_context)
     if request.event.type == _SESSION_END and request.document is None:
         append_record(Record(event=request.event), call_context)  # an agent that ends does not always let us end
@@ -253,7 +253,7 @@ def _await_claimant(request: CallRequest, call: IncomingCall) -> Task[Reply]:
             return (yield from _answer_request(request, replace(call, context=call_context)))
         finally:
             results.release()
-    response = _failure_response(request, HookonceError("whoever ran the hooks of this call is gone"), call.context)
+    response = _failure_response(request, HookonceError("the process that ran the hooks has ended"), call.context)
     if not response.is_duplicate:
         append_record(response.record, call.context)
         intake.report_gaps(response.record)

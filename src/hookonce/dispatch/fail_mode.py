@@ -34,13 +34,13 @@ from hookonce.vocabulary.names import AGENT_ALIASES
 if TYPE_CHECKING:
     from hookonce.dispatch.pipeline import CallArguments
 
-FAIL_CLOSED_REASON = "hookonce could not ask the hooks that have to be asked; its log (hookonce logs) says why"
+FAIL_CLOSED_REASON = "hookonce could not run the required hooks; its log (hookonce logs) shows why"
 UNREFUSED_GAP = Gap(
     where="$.decision",
     capability="blocking",
     strategy="weaken",
     effect="observes",
-    note="a hook that must answer could not be asked, and nothing can be refused here",
+    note="a required hook could not run, and nothing can be refused at this event",
 )
 _TRANSIENT_ERRNOS = frozenset({EMFILE, ENFILE, ENOMEM, EIO, EINTR})
 _HEADER_MARK = "hookonce"  # the first word of the file; no agent has that name
@@ -114,7 +114,7 @@ def _guarded_event_types(cwd: str, project: Path | None) -> set[str]:
 
 def unread_reason(problem: BaseException | None) -> str:
     """Reason of a refusal of what could not be read."""
-    return f"hookonce cannot read what this call has to say ({problem}), and a hook has to judge it; say it more simply"
+    return f"hookonce cannot read this call ({problem}), and a required hook has to judge it; make the call simpler"
 
 
 def closed_event_types(project: Path | None, cwd: str | None = None) -> set[str]:

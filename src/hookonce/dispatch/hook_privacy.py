@@ -38,7 +38,7 @@ def privacy_level(hook: Hook, scope: Scope) -> tuple[Level, list[Gap]]:
     level: Level = hook.privacy or DEFAULT_LEVEL
     if level != "full" or scope != "project":
         return level, []
-    note = f"{hook_name(hook)} of a project asks for privacy full, and is told the event at {DEFAULT_LEVEL}"
+    note = f"{hook_name(hook)} of a project asks for privacy full, and gets the event at {DEFAULT_LEVEL}"
     return DEFAULT_LEVEL, [Gap(where="$.runs", capability="privacy", strategy="weaken", effect="observes", note=note)]
 
 

@@ -97,7 +97,7 @@ def id_gap(event: Event, event_id: str) -> Gap:
     is_conflict = event_id == conflict_id(event)
     note = f"another event has the id {own_id} and says something else; ids must be unique"
     if not is_conflict:
-        note = f"hooks were not asked when {own_id} came first, and were asked now"
+        note = f"hooks did not run when {own_id} came first, but ran now"
     capability = CONFLICT if is_conflict else RETRY
     return Gap(where="$.event.id", capability=capability, strategy="derived id", effect="observes", note=note)
 
@@ -196,7 +196,7 @@ def resolve_event(event: Event, entry: DedupEntry, find_event: FindEvent) -> Eve
     if earlier is None or (earlier.record is not None and _was_asked(earlier.record)):
         return EventPlace(id=event_id, earlier=earlier)
     if earlier.record is None:
-        log.write(f"on {event.agent}: event {event_id} was erased and came again: hooks are asked, nothing is recorded")
+        log.write(f"on {event.agent}: event {event_id} was erased and came again: hooks run, nothing is recorded")
         return EventPlace(id=event_id, known_id=event_id, is_erased=True)
     retry_id = ids.derive_id(event_id, RETRY, "")
     retry = find_event(retry_id)

@@ -79,7 +79,7 @@ def _amplifier_reply(_: str, decision: Decision, new_data: Object | None) -> Rep
         "data": new_data if action == "modify" else None,
         "reason": decision.reason,
         "context_injection": decision.context,
-        "approval_prompt": decision.reason or "a hook wants a person to look" if action == "ask_user" else None,
+        "approval_prompt": decision.reason or "a hook wants a person to decide" if action == "ask_user" else None,
         "approval_default": "deny" if action == "ask_user" else None,
         "user_message": decision.system_message,
         "suppress_output": decision.suppress_output,

@@ -35,7 +35,7 @@ def build_operation(selection: SelectedHook, record: Record, env: dict[str, str]
     _check_grants(descriptor, event)
     documents = envelope.write(record)
     if not documents:
-        raise HookonceError(f"{event.type} cannot be told as an event of Amplifier")
+        raise HookonceError(f"{event.type} cannot be written as an event of Amplifier")
     request = {"op": ON_EVENT, "args": {"event": documents[0]}}
     if event.session is not None:
         request["session_id"] = event.session
@@ -47,13 +47,15 @@ def build_operation(selection: SelectedHook, record: Record, env: dict[str, str]
 def load_reachable_module(handler: Handler, folder: Path, scope: Scope) -> Descriptor:
     """Load the module of a handler; an error that says why it cannot be reached."""
     if scope == "project":
-        raise HookonceError("a project's hooks start no modules; put the hook into your own manifest")
+        raise HookonceError("hooks of a project cannot start modules; put the hook into your own manifest")
     descriptor = load_descriptor(folder / (handler.file or ""))
     if problems := mount_problems(descriptor):
         problem_text = "; ".join(f"{path} {message}" for path, message in problems)
         raise HookonceError(f"the module {descriptor.name} cannot be reached: {problem_text}")
     if descriptor.transport.type == "mcp":
-        raise HookonceError(f"{descriptor.name} is an MCP server, which hears of no events; let a command ask it")
+        raise HookonceError(
+            f"{descriptor.name} is an MCP server, which cannot receive events; use a command that calls it"
+        )
     return descriptor
 
 
@@ -73,7 +75,7 @@ def find_obstacles(handler: Handler, folder: Path, scope: Scope) -> Iterator[tup
     if program_name and (program is None or not Path(program).exists()):
         yield (
             "module",
-            f"there is no program {program_name}, which {descriptor.name} wants to be started with",
+            f"there is no program {program_name}, which {descriptor.name} needs to start",
         )
 
 
@@ -120,8 +122,8 @@ def _missing_capabilities(descriptor: Descriptor, session: str | None) -> list[s
 def _denial_text(descriptor: Descriptor, missing_capabilities: list[str]) -> str:
     name, capabilities_text = dump(descriptor.name).decode(), dump(missing_capabilities).decode()
     wishes = ", ".join(missing_capabilities)
-    text = f"forbidden: {descriptor.name} wants {wishes}, which [grants] of config.toml does not grant"
-    return f"{text}; to do so, write there: {name} = {capabilities_text}"
+    text = f"forbidden: {descriptor.name} needs {wishes}, which [grants] in config.toml does not grant"
+    return f"{text}; to grant it, write: {name} = {capabilities_text}"
 
 
 def parse_module_result(run_result: OperationResult) -> OperationResult:
@@ -131,7 +133,7 @@ def parse_module_result(run_result: OperationResult) -> OperationResult:
     try:
         answer = parse_response(parse(run_result.stdout.decode()))
     except ValueError:
-        return replace(run_result, code=None, failure="internal: it answered with something that is no JSON")
+        return replace(run_result, code=None, failure="internal: its answer is not JSON")
     if answer.error is not None:
         return replace(run_result, code=None, stdout=b"", failure=f"{answer.error.code}: {answer.error.message}")
     return replace(run_result, stdout=dump(answer.result) if type(answer.result) is dict else b"")

@@ -23,7 +23,7 @@ def parse_duration_s(text: str) -> int:
     match = re.fullmatch(r"([0-9]{1,6})([smh])", text)
     duration_s = int(match[1]) * _UNIT_SECONDS[match[2]] if match else 0
     if not 0 < duration_s <= _MAX_PAUSE_S:
-        raise UsageError(f"{text!r} is no length of time; say something like 30s, 10m or 2h, a day at most")
+        raise UsageError(f"{text!r} is not a length of time; use 30s, 10m or 2h, at most a day")
     return duration_s
 
 

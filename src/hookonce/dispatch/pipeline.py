@@ -104,7 +104,7 @@ def parse_request(call: CallArguments, raw: bytes, caller_pid: int = 0) -> CallR
     except DocumentError as problem:
         raise PayloadError(problem.message, problem.path) from problem
     except UNREADABLE as problem:
-        raise PayloadError(f"the payload has a form that nobody knows ({type(problem).__name__})") from problem
+        raise PayloadError(f"the payload has an unknown form ({type(problem).__name__})") from problem
     event = _without_bad_cwd(event)
     if call.via is not None:
         event = replace(event, origin=Origin(via=[call.via]))
@@ -186,7 +186,7 @@ def _parse_payload(raw: bytes) -> Any:
     except NestingError as problem:
         raise PayloadError(str(problem)) from None
     except ValueError as problem:
-        raise PayloadError(f"the payload is no JSON: {problem}") from None
+        raise PayloadError(f"the payload is not JSON: {problem}") from None
 
 
 def _received_time(call_id: str | None) -> str:
@@ -305,7 +305,7 @@ def _decide_call(request: CallRequest, call_context: CallContext, deadline: floa
     hooks, decisions, gaps = _select_call_hooks(request, call_context) if call_context.runs_hooks else ([], [], [])
     is_repeat = request.hook_event is not None and request.hook_event.data.get("repeat") is True
     if is_repeat and request.document is None:  # a tool's own events have ids, by which each is asked once
-        note = "hooks were asked about the end of this session before, and are not asked again"
+        note = "hooks ran for the end of this session before, and do not run again"
         hooks, gaps = [], [*gaps, _gap("repeat", note)]
     results = (yield from _run_claimed(hooks, request, call_context, nesting, deadline)) if hooks else []
     merged_decision = merge_decisions([*decisions, *(result.decision for result in results)])
@@ -319,7 +319,7 @@ def _run_claimed(
 ) -> Task[list[HookResult]]:
     """Run the hooks, if nobody else has this very call."""
     if request.arguments.id and not call_context.claim(request.arguments.id):
-        raise AlreadyClaimedError("somebody else runs the hooks of this very call")
+        raise AlreadyClaimedError("another process runs the hooks of this call")
     caller = CallerContext(
         environment=call_context.environment,
         cwd=call_context.cwd,
@@ -391,7 +391,9 @@ def _apply_stop_limit(request: CallRequest, decision: Decision) -> tuple[Decisio
         return decision, []
     if decision.outcome != "deny" or stop_limit.refuse_stop(request.event, decision.reason):
         return decision, []
-    return Decision(), [_gap("stop", f"the agent was kept from stopping {stop_limit.MAX_REFUSALS} times; now it may")]
+    return Decision(), [
+        _gap("stop", f"hooks have refused to let the agent stop {stop_limit.MAX_REFUSALS} times; now it may stop")
+    ]
 
 
 def _gap(capability: str, note: str) -> Gap:

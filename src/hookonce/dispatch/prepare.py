@@ -57,7 +57,7 @@ def prepare_hook(
     try:
         stdin, gaps = encode_input(dialect, event, hook, selection.scope, decision)
     except UNREADABLE as problem:
-        raise PayloadError(f"the event cannot be told in {dialect} ({type(problem).__name__})") from problem
+        raise PayloadError(f"the event cannot be written in {dialect} ({type(problem).__name__})") from problem
     is_large = len(stdin) > (_MAX_MODULE_BYTES if hook.handler.type == "module" else MAX_FRAME_BYTES)
     if hook.handler.type == "module":
         return replace(_prepare_module(selection, Record(event=event, decision=decision), world), is_large=is_large)
@@ -105,7 +105,7 @@ def _sign_body(dialect: str, body: bytes) -> tuple[bytes, list[Gap]]:
     try:
         return dump(sign_document(dialect, load(body.decode()))), []
     except (OSError, HookonceError) as problem:
-        note = f"an event was posted without a signature: {problem}"
+        note = f"an event was sent without a signature: {problem}"
         return body, [Gap(where="$.runs", capability="signature", strategy="exclude", effect="observes", note=note)]
 
 

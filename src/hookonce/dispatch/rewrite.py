@@ -7,7 +7,7 @@ from hookonce.errors import HookonceError
 from hookonce.model import Decision, Event, Gap, Object
 from hookonce.vocabulary.events import is_document
 
-_REWRITE_PROBLEM = "cannot be said in its own form"
+_REWRITE_PROBLEM = "cannot be written in its own form"
 
 
 def apply_rewrite(decision: Decision, event: Event) -> tuple[Decision, Event, list[Gap]]:

@@ -239,7 +239,7 @@ def _run_hook(
         gaps = [*gaps, *order_gaps]
     except (HookSkippedError, DialectEventError) as skip_error:
         handler_result, gaps, rewrite_gaps = _NO_RESULT, [_handler_gap(str(skip_error))], []
-        skip_result = OperationResult(failure=f"not asked: {skip_error}")
+        skip_result = OperationResult(failure=f"not run: {skip_error}")
         hook_verdict = verdict(hook, skip_result, None, Rights()) if hook.must_answer else Verdict(Decision())
         decision = hook_verdict.decision
     except Exception as problem:  # noqa: BLE001  nothing that one hook does may hide what another says
@@ -273,7 +273,7 @@ def _limit_to_order(hook: Hook, decision: Decision) -> tuple[Decision, list[Gap]
     """The decision of a hook that runs beside others: new input cannot count, and must not go on unchanged."""
     if not runs_in_any_order(hook) or (decision.updated_input is None and decision.updated_output is None):
         return decision, []
-    note = f"{hook_name(hook)} runs in any order, and cannot change what its neighbours see"
+    note = f"{hook_name(hook)} has order: any, so it cannot change the input that other hooks see"
     decision = replace(decision, updated_output=None)
     if decision.updated_input is None or decision.outcome == "deny":
         return replace(decision, updated_input=None), [_handler_gap(note, "order")]
@@ -302,7 +302,7 @@ def _run_handler(
 ) -> Task[tuple[HandlerResult, Verdict, list[Gap]]]:
     hook, name = selection.hook, hook_name(selection.hook)
     if hook.handler.type in MODEL_HANDLER_TYPES and caller.depth > 0:
-        raise HookSkippedError(f"{name} is a handler that does not run below another hook")
+        raise HookSkippedError(f"{name} has a handler that does not run inside another hook")
     preparation = prepare_hook(selection, event, _hook_world(selection, event, caller), caller.decision)
     gaps = preparation.gaps
     if caller.reduces_privileges and (extra_privileges := limits.describe_unremovable()):

@@ -128,7 +128,7 @@ def _concerns(candidate: CandidateHook, event: Event) -> bool:
 ACTION_EVENTS = frozenset({"before_tool_execute", "before_prompt", "permission_request"})
 _UNTRUSTED_DENIAL = Decision(
     outcome="deny",
-    reason="this project has hooks that nobody has agreed to; a person has to look at them first: hookonce trust",
+    reason="this project has hooks that are not trusted; a person has to review them first: hookonce trust",
     by="hookonce",
 )
 
@@ -220,7 +220,7 @@ def _find_guarded_candidates(
     return [*guard_hooks, *own_hooks]
 
 
-_MUST_BE_ASKED = "hooks that must be asked cannot be"
+_MUST_BE_ASKED = "required hooks cannot run"
 
 
 def _is_closed(candidate: CandidateHook) -> bool:
@@ -238,7 +238,7 @@ def _guard_candidates(
     obstacles = [candidate for candidate in candidates if candidate.obstacle == "trust" and _is_closed(candidate)]
     absence = ""
     if not obstacles:
-        absence = f", or to these hooks being gone there (hookonce trust --absent {folder})"
+        absence = f", or accept that these hooks are missing (hookonce trust --absent {folder})"
         manifests = [source for source in sources if not source.is_openhook]
         file_problems = [
             candidate for candidate in candidates if candidate.hook is None and not candidate.source.is_openhook
@@ -247,19 +247,19 @@ def _guard_candidates(
         if is_trusted or absence_digest(folder, manifests) in guard.digests:
             return
         source = ManifestSource(scope="project", path=folder / discover.PROJECT_FOLDER / discover.MANIFEST_NAMES[0])
-        reason = file_problems[0].reason if file_problems else f"{source.path} is not there any more"
+        reason = file_problems[0].reason if file_problems else f"{source.path} does not exist any more"
         obstacles = [
             CandidateHook(source=source, spec=hook.spec, hook=_restore_hook(hook), reason=reason)
             for hook in guard.closed_hooks
         ]
     for candidate in obstacles:
         if event_type is None or (candidate.hook and _handles_event(candidate.hook, candidate.source, event_type)):
-            next_step = f"A person can agree to it as it is (hookonce trust {folder}){absence}; {_RESTORE_HINT}"
+            next_step = f"A person can trust the present version (hookonce trust {folder}){absence}; {_RESTORE_HINT}"
             reason = f"{_MUST_BE_ASKED}: {candidate.reason}. {next_step}"
             yield replace(candidate, obstacle="guard", reason=reason, folder=folder)
 
 
-_RESTORE_HINT = "what was trusted before counts again as soon as it is back"
+_RESTORE_HINT = "the version that was trusted before counts again when it is restored"
 
 
 def _restore_hook(hook: ClosedHook) -> Hook:
@@ -299,7 +299,7 @@ def _find_trust_pins(source: ManifestSource, project: Path | None) -> list[Pin]:
     project_pins = load_pins(project, digest) if project is not None and source.problem is None else []
     if not project_pins:
         problem = f" ({source.path} {source.problem})" if source.problem else ""
-        raise PinMismatch(f"nobody has agreed to {source.path} as it is{problem}; hookonce trust shows it")
+        raise PinMismatch(f"the present version of {source.path} is not trusted{problem}; hookonce trust shows it")
     return project_pins
 
 

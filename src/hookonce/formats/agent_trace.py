@@ -138,7 +138,7 @@ _GAPS = (
     ("$.event.type", "narrowed", "only writes of files have a place"),
     ("$.files[].path", "narrowed", "paths begin at the working directory, not at the repository"),
     ("$.files[].conversations[].ranges", "narrowed", "an edit tells no line numbers"),
-    ("$.vcs", "assumed", "a hook is not told the revision"),
+    ("$.vcs", "assumed", "a hook does not get the revision"),
     ("$.tool.version", "assumed", "unknown where the agent does not tell its version"),
     ("$", "write only", "Agent Trace is never read back"),
 )

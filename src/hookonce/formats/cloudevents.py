@@ -103,7 +103,7 @@ def read(doc: Object) -> Record:
     source, subject = require_field(doc, "source", str), read_field(doc, "subject", str)
     canonical = _canonical_type(kind) if source.startswith(SOURCE_PREFIX) else None
     if canonical is None:
-        gaps.append(Gap(where="$.type", strategy="kept", note=f"{kind} is no type of hookonce"))
+        gaps.append(Gap(where="$.type", strategy="kept", note=f"{kind} is not an event type of hookonce"))
     has_time = read_field(doc, "time", str) is not None
     event = plain_event(
         "cloudevents",
@@ -161,7 +161,7 @@ def check(doc: Object, strict: bool) -> tuple[list[Problem], list[Problem]]:  # 
     if type(time) is str and not has_zone(time):
         doubts.append(("$.time", "the time is no RFC 3339 instant with a zone"))
     if type(kind) is str and kind.startswith(TYPE_PREFIX) and _canonical_type(kind) is None:
-        doubts.append(("$.type", f"{kind} is no type of hookonce"))
+        doubts.append(("$.type", f"{kind} is not an event type of hookonce"))
     long_names = [key for key in doc if len(key) > _MAX_ATTRIBUTE_CHARS]
     notes = [(f"$.{key}", "an attribute's name should have at most 20 characters") for key in long_names]
     if type(kind) is str and "." not in kind:

@@ -64,7 +64,7 @@ class HttpOperation(Struct, frozen=True, kw_only=True):
 def _parse_output(output: bytes | None, started_at: float) -> OperationResult:
     """Parse the child's output: a line with the failure, empty if there is none, then the body."""
     line, separator, body = (output or b"").partition(b"\n")
-    failure = line.decode(errors="replace") if separator else "the call ended without a word"
+    failure = line.decode(errors="replace") if separator else "the call ended without an answer"
     duration = monotonic() - started_at
     if output is None or failure:
         return OperationResult(failure="timeout" if output is None else failure, duration=duration)
@@ -100,7 +100,7 @@ def build_http_request(url: str, headers: Mapping[str, str], body: bytes, method
         parts: Any = urlsplit(url)
         host, port = parts.hostname, parts.port
     except ValueError as problem:
-        raise HookonceError(f"{url} is no URL: {problem}") from None
+        raise HookonceError(f"{url} is not a URL: {problem}") from None
     if "@" in parts.netloc:
         raise HookonceError("a URL with a user's name in it is not called; a header can say who you are")
     if not host or "\\" in parts.netloc:

@@ -33,10 +33,10 @@ _NO_HTTP = "what answers there does not speak HTTP/1.1"
 _FAULTS = {
     "Receive buffer too long": "the server's headers have no end",
     "Only Transfer-Encoding": "the answer has an encoding that is not known",
-    "bad Content-Length": "the answer tells no length that could be understood",
-    "conflicting": "the answer tells no length that could be understood",
-    "illegal chunk header": "the answer is cut in pieces that tell no size",
-    "malformed chunk footer": "the answer is cut in pieces that are longer than they tell",
+    "bad Content-Length": "the length of the answer is not valid",
+    "conflicting": "the length of the answer is not valid",
+    "illegal chunk header": "the answer has a chunk without a size",
+    "malformed chunk footer": "the answer has a chunk of the wrong size",
 }
 
 
@@ -61,7 +61,7 @@ def call_server(request: HttpRequest, deadline: float, *, expects_answer: bool =
         fault = str(problem)
     except OSError as problem:
         verify = getattr(problem, "verify_message", None)
-        text = f"the line broke: {problem.strerror or problem}"
+        text = f"the connection broke: {problem.strerror or problem}"
         fault = f"the server's certificate is not trusted: {verify}" if verify else text
     except Exception as problem:  # noqa: BLE001  whatever a server has brought about here is told
         fault = f"the answer cannot be read: {problem}"
@@ -90,7 +90,7 @@ def _redirect_target(request: HttpRequest, location: str) -> str:
         raise InvalidResponse(f"the server redirects to another host, {url}, which is not called")
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     if not all("!" <= letter <= "~" for letter in target):
-        raise InvalidResponse("the server redirects to what is no address")
+        raise InvalidResponse("the server redirects to something that is not an address")
     return target
 
 
@@ -148,7 +148,7 @@ def _read_response(parser: h11.Connection, sock: socket.socket, *, is_head: bool
     headers = {name.decode(): value.decode("latin-1") for name, value in head.headers}
     if not is_head and head.status_code not in _BODILESS_STATUSES:
         if (coding := headers.get("content-encoding", "identity")).lower() != "identity":
-            raise InvalidResponse(f"the answer is packed ({coding}), which nobody has asked for")
+            raise InvalidResponse(f"the answer is packed ({coding}), which was not requested")
         _check_size(int(headers.get("content-length", 0)))
     body = bytearray()
     while not isinstance(event := _next_event(parser, sock), h11.EndOfMessage):
@@ -194,7 +194,9 @@ def _connect(address: ServerAddress, ip_addresses: list[str], deadline: float) -
         return _wrap_tls(sock, address.host) if address.scheme == "https" else sock
     if isinstance(last_error, TimeoutError):
         raise InvalidResponse("timeout")
-    raise InvalidResponse(f"{address.host} is not reached at port {address.port}: {last_error.strerror or last_error}")
+    raise InvalidResponse(
+        f"{address.host} cannot be reached at port {address.port}: {last_error.strerror or last_error}"
+    )
 
 
 def _wrap_tls(sock: socket.socket, host: str) -> socket.socket:

@@ -153,7 +153,7 @@ class ModuleChannel:
         with suppress(ValueError):
             document = decode_line(line or b"")
         if type(document) is not dict:
-            self.end("internal: it answered with something that is no JSON object")
+            self.end("internal: its answer is not a JSON object")
             return
         self._miss_count = 0
         if self._open_queries.deliver(document) == "ambiguous":

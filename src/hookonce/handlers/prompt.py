@@ -127,7 +127,7 @@ def parse_decision(text: str) -> tuple[Decision | None, list[Gap]]:
     if outcome in {"deny", "ask"} and why is None:
         why = "the model that was asked has given no reason"
     extra = ", ".join(sorted(answer.keys() - _ANSWER_KEYS))[:200]
-    gaps = [answer_gap("llm_evaluated", f"what a model says besides does not count: {extra}")] if extra else []
+    gaps = [answer_gap("llm_evaluated", f"other parts of the model's answer are ignored: {extra}")] if extra else []
     return Decision(outcome=outcome, reason=why if outcome else None), gaps
 
 
@@ -192,7 +192,7 @@ def _prepare_endpoint(
     endpoint, key_name = settings.endpoint or "", settings.key_env
     model = select_model(handler.model, settings)
     if model is None:
-        raise HookonceError(f"nobody says which model is asked; {_NO_MODEL_NOTE}")
+        raise HookonceError(f"no model is configured; {_NO_MODEL_NOTE}")
     if (fault := explain_url_fault(endpoint)) is not None:
         raise HookonceError(f"{endpoint} is not called: {fault}")
     headers = {}
@@ -200,7 +200,7 @@ def _prepare_endpoint(
         if not (key := process_context.env.get(key_name)):
             raise HookonceError(f"{key_name} (models.key_env) is not set where the agent was started")
         if not (key.isascii() and key.isprintable()):
-            raise HookonceError(f"the environment variable {key_name} holds no key")
+            raise HookonceError(f"the environment variable {key_name} contains no key")
         headers["Authorization"] = f"Bearer {key}"
     rules, user_prompt, gaps = build_question(handler.prompt or "", payload)
     messages = [{"role": "system", "content": rules}, {"role": "user", "content": user_prompt}]
@@ -229,7 +229,7 @@ def parse_model_result(model_query: ModelQuery, result: OperationResult) -> Hand
         failure = f"the command for models ended with exit code {result.code}"
     decision, gaps = parse_decision(text) if failure is None else (None, [])
     if failure is None and decision is None:
-        failure = "the model's answer is no decision"
+        failure = "the model's answer is not a decision"
     if result.failure is None and failure is not None:
         result = replace(result, failure=failure, code=None)
     return HandlerResult(result=result, decision=decision, model=model, usage=usage, gaps=gaps)

@@ -93,7 +93,7 @@ def _degrade_hook(index: int, hook: Hook, capabilities: frozenset[str], gaps: li
     strategy: Strategy = min(strategies.values(), key=("block", "exclude", "warn").index, default="warn")
     effect = "prevents" if hook.blocking and strategy == "warn" else _EFFECTS[strategy]
     for capability in missing:
-        curl = "; a command that calls curl stands in its place"
+        curl = "; a command with curl replaces it"
         why = f"needs {capability}, which the agent lacks{curl if (capability, strategy) == _CURL_CASE else ''}"
         gaps.append(_hook_gap(index, hook, capability, strategies[capability], effect, why))
     if strategy == "block":
@@ -110,7 +110,7 @@ def _function_as_command(index: int, hook: Hook, gaps: list[Gap]) -> Hook:
     handler = hook.handler
     command = f"python3 {shlex.quote(handler.file or '')}"
     whole = f", and asks all of its functions, not {handler.name} alone" if handler.name else ""
-    effect, why = "prevents" if hook.blocking else "observes", f"is a function; {command} stands in its place{whole}"
+    effect, why = "prevents" if hook.blocking else "observes", f"is a function; {command} replaces it{whole}"
     gaps.append(_hook_gap(index, hook, "handler", "warn", effect, why))
     return replace(hook, handler=replace(handler, type="command", command=command, file=None, name=None))
 
@@ -118,7 +118,7 @@ def _function_as_command(index: int, hook: Hook, gaps: list[Gap]) -> Hook:
 def _replace_module(index: int, hook: Hook, gaps: list[Gap]) -> Hook | None:
     """A module as no agent can call it: left out, or where its failure would refuse, a guard that does."""
     strategy: Strategy = "block" if hook.on_failure == "closed" else "exclude"
-    why = "is a module, which only hookonce itself can ask"
+    why = "is a module, which only hookonce can call"
     gaps.append(_hook_gap(index, hook, "handler", strategy, _EFFECTS[strategy], why))
     return build_guard(hook, "the module protocol") if strategy == "block" else None
 

@@ -79,7 +79,9 @@ def _read_source(path: Path, scope: Scope) -> list[ManifestSource]:
         reason = fault.strerror if isinstance(fault, OSError) else fault
         return [source(problem=f"cannot be read: {reason}")]
     is_safe = has_safe_owner(path, scope)
-    return [source(data=data) if is_safe else source(problem="can be written by others than root, and does not count")]
+    return [
+        source(data=data) if is_safe else source(problem="can be written by users other than root, so it is ignored")
+    ]
 
 
 def _dangling_link(path: Path) -> Path | None:

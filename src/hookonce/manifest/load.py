@@ -75,14 +75,17 @@ def _hook_problems(hook: Any, path: str) -> Iterator[Problem]:
     if hook.get("on_failure") == "closed" and hook.get("blocking") is not True:
         yield f"{path}.on_failure", "closed is only for a hook with blocking: true"
     if hook.get("on_failure") == "closed" and hook.get("environment") == "caller":
-        yield f"{path}.environment", "whoever sets the caller's PATH chooses what the hook runs, which closed forbids"
+        yield (
+            f"{path}.environment",
+            "the caller's PATH decides what the hook runs, so environment: caller cannot be combined with closed",
+        )
     handler = hook.get("handler")
     yield from _handler_problems(handler, f"{path}.handler")
     if hook.get("on_failure") == "closed" and type(handler) is dict:
         if handler.get("async") is True:
-            yield f"{path}.handler.async", "nobody waits for it, so that it can never refuse, as closed has it"
+            yield f"{path}.handler.async", "the agent does not wait for an async hook, so it cannot be closed"
         if handler.get("timeout_action") == "warn":
-            yield f"{path}.handler.timeout_action", "a hook that is late goes on with warn, and refuses with closed"
+            yield f"{path}.handler.timeout_action", "timeout_action: warn and on_failure: closed contradict each other"
     kind = handler.get("type") if type(handler) is dict else None
     if kind in ("function", "module") and hook.get("dialect") not in {None, "canonical"}:
         events = "canonical events" if kind == "function" else "Amplifier events"
@@ -132,11 +135,11 @@ def _hook_warnings(hook: Any, path: str) -> Iterator[Problem]:
         return
     event = hook.get("event")
     if type(event) is str and event and event not in EVENTS and not event.startswith("vendor."):
-        yield f"{path}.event", f"{event} is no canonical event; it is kept as it is"
+        yield f"{path}.event", f"{event} is not a canonical event; it is used unchanged"
     matcher = hook.get("matcher")
     for name in matcher if type(matcher) is list else [matcher]:
         if type(name) is str and name not in ARGUMENTS:
-            yield f"{path}.matcher", f"{name} is no canonical tool; it is taken literally"
+            yield f"{path}.matcher", f"{name} is not a canonical tool; it is used unchanged"
     handler = hook.get("handler")
     if type(handler) is not dict:
         return
@@ -147,7 +150,7 @@ def _hook_warnings(hook: Any, path: str) -> Iterator[Problem]:
     # A command refers to a script if its first word has a path in it.
     program = command.split(" ", 1)[0] if type(command := handler.get("command")) is str else "/"
     if hook.get("blocking") is True and "/" not in program and "\\" not in program:
-        yield f"{path}.handler.command", "a blocking hook should be a script, which can be hashed and read"
+        yield f"{path}.handler.command", "a blocking hook should be a script file, which can be reviewed and hashed"
     url = handler.get("url")
     if handler.get("type") == "http" and type(url) is str and (fault := explain_url_fault(url)) is not None:
         yield f"{path}.handler.url", f"will not be called: {fault}"
@@ -311,7 +314,7 @@ def load_openhook_file(data: bytes) -> Manifest:
     try:
         document: Any = parse_json(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as problem:
-        raise HookonceError(f"no JSON: {problem}") from None
+        raise HookonceError(f"not JSON: {problem}") from None
     entries = document.get("hooks") if type(document) is dict else None
     if type(entries) is not list:
         raise HookonceError("expected an object with openhook and hooks")

@@ -40,7 +40,7 @@ def _pattern_problems(text: Any, path: str) -> Iterator[Problem]:
     try:
         compile_re2(text)
     except ValueError as fault:
-        yield path, f"no RE2 pattern: {fault}"
+        yield path, f"not an RE2 pattern: {fault}"
 
 
 def _mcp_problems(mcp: Any, path: str) -> Iterator[Problem]:

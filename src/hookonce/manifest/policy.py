@@ -67,7 +67,7 @@ def _load_policy(file: Path, scope: Scope) -> Policy | None:
     except (OSError, ValueError, RecursionError) as problem:
         return policy(problem=str(problem))
     if not has_safe_owner(file, scope):
-        return policy(problem="others than root can write it")
+        return policy(problem="users other than root can write it")
     if problems := find_policy_problems(document):
         return policy(problem="; ".join(f"{path}: {text}" for path, text in problems))
     return policy(**{name: document[name] for name in POLICY_FIELDS if name in document})
@@ -92,7 +92,7 @@ def find_policy_warnings(document: Any) -> list[Problem]:
     """What a policy says that nobody listens to."""
     names = document if type(document) is dict else ()
     unknown = [name for name in names if name[:1] != "$" and name not in POLICY_FIELDS]
-    return [(f"$.{name}", "is no field of a policy") for name in unknown]
+    return [(f"$.{name}", "is not a field of a policy") for name in unknown]
 
 
 def find_refusal(hook: Hook, scope: Scope, kind: str, policies: Iterable[Policy]) -> PolicyRefusal | None:

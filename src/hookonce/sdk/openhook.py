@@ -155,7 +155,7 @@ def _parse_json(raw: str | bytes) -> Json:
 def _parse_finite(text: str) -> float:
     number = float(text)
     if not isfinite(number):
-        raise ValueError(f"{text[:20]} is no number that JSON can hold")
+        raise ValueError(f"{text[:20]} is not a number that JSON can hold")
     return number
 
 

@@ -68,9 +68,9 @@ def _parse_payload(raw: bytes) -> Object:
     try:
         document = load_leniently(raw.decode("utf-8-sig", "replace")) if raw.strip() else {}
     except ValueError as problem:
-        raise PayloadError(f"what stands on stdin is no JSON: {problem}") from None
+        raise PayloadError(f"stdin is not JSON: {problem}") from None
     if type(document) is not dict:
-        raise PayloadError("what stands on stdin is no JSON object")
+        raise PayloadError("stdin is not a JSON object")
     return document
 
 

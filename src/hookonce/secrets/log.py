@@ -8,7 +8,7 @@ from hookonce.base import paths, settings, times
 from hookonce.base.terminal_text import escape_unprintable
 from hookonce.errors import HookonceError
 
-_UNMASKABLE_NOTE = "(left out, because nobody could look for secrets in it)"
+_UNMASKABLE_NOTE = "(left out, because it could not be searched for secrets)"
 _ROTATE_BYTES = 4 << 20  # bytes after which a new log begins, and the one before the last is forgotten
 
 

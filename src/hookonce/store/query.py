@@ -119,7 +119,7 @@ def resolve_session(connection: Connection, session: str, agent: str | None = No
         raise HookonceError(f"no session{agent_text} begins with {session!r}; hookonce sessions lists them")
     more = ", …" if len(names) > _MAX_LISTED_SESSIONS else ""
     names_text = f"{', '.join(names[:_MAX_LISTED_SESSIONS])}{more}"
-    raise HookonceError(f"several sessions begin with {session!r}: {names_text}; say more of the name of one")
+    raise HookonceError(f"several sessions begin with {session!r}: {names_text}; type more of the id")
 
 
 def session_agent(connection: Connection, session: str) -> str | None:
@@ -128,7 +128,7 @@ def session_agent(connection: Connection, session: str) -> str | None:
     names = [str(row[0]) for row in rows]
     if len(names) > 1:
         choices = " or ".join(f"--agent {name}" for name in names)
-        raise HookonceError(f"{' and '.join(names)} each have a session {session!r}; say whose, with {choices}")
+        raise HookonceError(f"{' and '.join(names)} each have a session {session!r}; choose with {choices}")
     return names[0] if names else None
 
 

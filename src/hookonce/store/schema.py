@@ -140,7 +140,7 @@ _MIGRATION_5 = (
 )
 MIGRATIONS: tuple[tuple[str, ...], ...] = (_MIGRATION_1, _MIGRATION_2, _MIGRATION_3, _MIGRATION_4, _MIGRATION_5)
 VERSION = len(MIGRATIONS)
-SPOOL_NOTE = "agents are answered, and what they tell waits in the spool"
+SPOOL_NOTE = "agents are answered, and new events wait in the spool"
 
 
 class NewerStoreError(HookonceError):

@@ -107,7 +107,7 @@ def _find_signer(line: StreamLine, source: Agent | Format | None) -> str | None:
     if state is None:
         return None
     if state[0] == "wrong":
-        raise BrokenSignature("the signature does not fit the event: one of them was changed; it is not kept")
+        raise BrokenSignature("the signature does not match the event: one of them was changed; it is not imported")
     return signer_title(*state)
 
 

@@ -75,7 +75,7 @@ class Translation:
         self._is_local_target = plan.target.name not in formats.FORMATS.keys() - {"canonical"}
         self.withheld_count = 0
         if plan.user is not None and "user" in plan.target.lacks:
-            self.notes[f"{plan.target.title} has no place for a user"] += 1
+            self.notes[f"{plan.target.title} cannot hold a user"] += 1
 
     def json_lines(self, lines: Iterable[StreamLine]) -> Iterator[bytes | LineFault]:
         """The documents of each line as JSON lines, or why there are none."""
@@ -108,7 +108,7 @@ class Translation:
             event_name = plan.event or _event_by_shape(source, document)
             event = decode(source, document, event_name, id=self._next_id(source.name, raw), received=received)
             if (home := foreign_home(source, document)) is not None:
-                _count_bounded(self.notes, f"read as {source.title}, though the transcript lies in {home}")
+                _count_bounded(self.notes, f"read as {source.title}, although the transcript is in {home}")
             return self._write_documents(Record(event=self._context.complete(event)))
         if type(document) is not dict:
             raise HookonceError("expected a JSON object")
@@ -218,7 +218,7 @@ def _identify_source(document: Any) -> Agent | Format:
     if type(document) is not dict:
         raise HookonceError(identity.evidence[0])
     hint = f"it may be {', '.join(identity.candidates)}; " if identity.candidates else ""
-    raise HookonceError(f"cannot tell whose payload this is; {hint}say so with --from")
+    raise HookonceError(f"cannot tell whose payload this is; {hint}name it with --from")
 
 
 def _event_by_shape(agent: Agent, document: Any) -> str | None:

@@ -94,7 +94,7 @@ def _lost_hooks(project: Path, pin: Pin) -> list[str]:
         hook for known_pin in load_pins(project) for hook in known_pin.closed_hooks if hook not in pin.closed_hooks
     ]
     names = dict.fromkeys(hook.name or hook.event for hook in hooks)
-    return [f"warning: {name}, which must be asked in another trusted state, is not among them" for name in names]
+    return [f"warning: {name}, which is required in another trusted version, is missing here" for name in names]
 
 
 def _unpinned_scripts(project: Path, name: str, pin: Pin) -> Iterator[str]:
@@ -128,13 +128,13 @@ def _project_warnings(project: Path, manifest: Manifest) -> Iterator[str]:
     if prefix == "openhook" and version not in OPENHOOK_VERSIONS:
         yield f"warning: version {version} of OpenHook is not known; read as {OPENHOOK_VERSIONS[0]}"
     if (project / POLICY_PATH).exists():
-        yield f"warning: {POLICY_PATH} may keep some of these hooks from running; no other hook is its concern"
+        yield f"warning: {POLICY_PATH} may forbid some of these hooks; it affects no other hooks"
 
 
 _PRIVACY_NOTES = {
-    "minimal": "is told no texts (privacy minimal)",
-    "standard": "is told the input of tools, without prompts and contents (privacy standard)",
-    "full": "warning: asks for privacy full, which counts in no project; it is told events at minimal",
+    "minimal": "gets no texts (privacy minimal)",
+    "standard": "gets the input of tools, without prompts and contents (privacy standard)",
+    "full": "warning: asks for privacy full, which a project cannot get; it gets events at level minimal",
 }
 
 
@@ -157,9 +157,9 @@ def _describe_hook(hook: Hook) -> Iterator[str]:
     for name in sorted({*handler.allowed_env, *variables}):
         yield f"  warning: sends your environment variable {name} to {handler.url}"
     if handler.type in {"prompt", "agent"}:
-        yield "  warning: asks a language model, which costs money and is told the event"
+        yield "  warning: asks a language model, which costs money and gets the event"
     if hook.blocking and handler.type == "command" and "/" not in action.split(maxsplit=1)[0]:
-        yield "  warning: it may refuse, and is no script that can be read and hashed by itself"
+        yield "  warning: it may refuse, and is not a script file that can be reviewed and hashed"
 
 
 def run_scanners(project: Path, proposals: list[TrustProposal]) -> list[str]:
@@ -174,7 +174,7 @@ def _run_scanner(command: str, names: list[str], project: Path) -> list[str]:
     try:
         process = run([*shlex.split(command), *names], timeout_s=_SCANNER_TIMEOUT_S, cwd=project)
     except (OSError, ValueError, TimeoutExpired) as problem:
-        raise HookonceError(f"the scanner {command!r} cannot be asked: {problem}") from None
+        raise HookonceError(f"the scanner {command!r} cannot be run: {problem}") from None
     if process.returncode == 0:
         return []
     lines = (process.stdout + process.stderr).decode(errors="replace")[:_MAX_OUTPUT_CHARS].splitlines() or ["nothing"]
@@ -207,8 +207,8 @@ def propose_absence(project: Path) -> TrustProposal:
     sources = [source for source in find_project_sources(project) if not source.is_openhook]
     pin = Pin(manifest=absence_digest(project, sources), branch=read_head(project))
     names = {hook.name or hook.event for known_pin in load_pins(project) for hook in known_pin.closed_hooks}
-    lines = [f"{project}: these hooks need not be asked while this branch is as it is now ({pin.manifest[:12]})"]
-    lines += [*sorted(names), *(f"{source.path} is there, and does not count" for source in sources)]
+    lines = [f"{project}: these hooks are not required as long as this branch stays as it is now ({pin.manifest[:12]})"]
+    lines += [*sorted(names), *(f"{source.path} exists, but is not used" for source in sources)]
     text = "\n  ".join(map(escape_unprintable, lines))
     return TrustProposal(path=project, pin=pin, text=text, is_current=bool(load_pins(project, pin.manifest)))
 

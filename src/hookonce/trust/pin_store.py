@@ -126,7 +126,7 @@ def verify_by_pins(project: Path, hook: Hook, project_pins: list[Pin]) -> Hook:
     """The hook as it may run by one of these pins; PinMismatch with the reason if by none."""
     from hookonce.trust.pins import verify_hook  # most projects have no hooks, and do without it
 
-    root, mismatch = trust_root_of(project), PinMismatch("nobody has agreed to it, or it has changed since")
+    root, mismatch = trust_root_of(project), PinMismatch("it is not trusted, or it has changed since it was")
     for pin in project_pins:
         try:
             return verify_hook(project, root, pin, hook)
@@ -346,7 +346,7 @@ def _load_pins_file() -> _PinsByRoot:
     except NewerFileError as problem:
         raise PinsUnreadable(str(problem)) from None
     except (OSError, ValueError) as problem:
-        reason = problem.strerror if isinstance(problem, OSError) else "it is damaged; move it away to begin anew"
+        reason = problem.strerror if isinstance(problem, OSError) else "it is damaged; move it away to start again"
         raise PinsUnreadable(f"{paths.pins_path()} cannot be read: {reason}") from None
     return pins
 

@@ -89,7 +89,7 @@ def find_references(project: Path, hook: Hook) -> HookReferences:
         command_words = []
     changes_directory = any(word.role == "program" and word.text in _DIRECTORY_COMMANDS for word in command_words)
     if changes_directory:
-        references.loose[command] = "it goes to another directory"
+        references.loose[command] = "it changes the directory"
     _add_interpreter_words(references, project_paths, command_words)
     for index, word in enumerate(command_words):
         # The script that a command begins with is looked for where the hook lies, all else where it runs.
@@ -124,7 +124,7 @@ def _add_interpreter_words(references: HookReferences, base: "ProjectPaths", wor
         else:  # its script or module, and after it come arguments
             lookups = [base.relative_path(text) for text in lookup_paths(word.text, is_module=is_module)]
             if base.relative_path(word.text) is not None and (is_module or not base.is_file(word.text)):
-                references.loose[word.text] = f"what {program} makes of it is known only when it runs"
+                references.loose[word.text] = f"what {program} does with it is known only when it runs"
                 references.lookups.extend(name for name in lookups if name is not None)
             switches = None
 
@@ -164,7 +164,7 @@ def _add_word(references: HookReferences, base: ProjectPaths, word: ShellWord, *
     elif word.role == "program" and "/" not in word.text:
         references.programs.append(word)
     elif changes_directory and not word.text.startswith("/"):
-        _add_mentions(references, base, word.text, "the command goes to another directory")
+        _add_mentions(references, base, word.text, "the command changes the directory")
     else:
         _add_file_reference(references, base, word)
 
@@ -283,7 +283,7 @@ def _explain_unpinned(project: Path, name: str, *, is_expected: bool = False) ->
     if os.path.isdir(project / name):  # noqa: PTH112  answers no where that of pathlib raises
         return "a directory"
     if os.path.lexists(project / name):
-        return "no ordinary file of the project"
+        return "not a regular file of the project"
     return "not there" if is_expected or _looks_like_file(name) else None
 
 
@@ -340,7 +340,7 @@ def remove_copies(root: str, pin: Pin) -> None:
 def verify_hook(project: Path, root: str, pin: Pin, hook: Hook) -> Hook:
     """The hook as it may run, copies in the place of the files that it names; PinMismatch if it may not."""
     if _policy_digest(project) != pin.policy:
-        raise PinMismatch(f"{POLICY_PATH} is not what was agreed to")
+        raise PinMismatch(f"{POLICY_PATH} is not the version that was trusted")
     references = find_references(project, hook)
     copies = copies_dir(root, pin)
     names = [name for reference in references.files for _, name in reference.choices] + [*references.mentions]
@@ -357,7 +357,7 @@ def verify_hook(project: Path, root: str, pin: Pin, hook: Hook) -> Hook:
     if file is not None:
         inner = ProjectPaths(project).relative_path(file)
         if inner not in pin.files:
-            raise PinMismatch(f"{file} is no file of the project that was agreed to")
+            raise PinMismatch(f"{file} is not a trusted file of the project")
         file = str(copies / inner)
     return replace(hook, handler=replace(hook.handler, command=command or None, platform={}, file=file))
 
@@ -367,10 +367,10 @@ def _check_file(project: Path, copies: Path, pin: Pin, name: str) -> None:
     if expected_digest is None:
         was_told = name in pin.loose and not any(name in names for names in pin.reads.values())
         if os.path.lexists(project / name) and not was_told:
-            raise PinMismatch(f"{name} was not there when the hook was agreed to")
+            raise PinMismatch(f"{name} did not exist when the hook was trusted")
         return
     if _digest_of(project, name) != expected_digest:
-        raise PinMismatch(f"{name} is not what was agreed to")
+        raise PinMismatch(f"{name} is not the version that was trusted")
     with suppress(OSError):
         if content_digest(read_regular_file(copies / name, _MAX_PINNED_BYTES)) == expected_digest:
             return
@@ -389,5 +389,5 @@ def _command_edits(references: HookReferences, copies: Path, pin: Pin) -> Iterat
     for program in references.programs:
         if (path := pin.programs.get(program.text)) is not None:
             if not os.access(path, os.X_OK):
-                raise PinMismatch(f"{program.text} is not any more where it was: {path}")
+                raise PinMismatch(f"{program.text} is no longer at its old path: {path}")
             yield program.start, program.end, shlex.quote(path)

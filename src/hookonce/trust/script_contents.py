@@ -63,7 +63,7 @@ def find_script_references(project: Path, name: str) -> Iterator[ScriptReference
         folder = str((project / name).parent) if own_folder else str(project) if known_folder else ""
         names = [os.path.join(folder, tail)] if is_known else []  # noqa: PTH118
         yield ScriptReference(
-            word, names, None if own_folder and is_known else f"sourced by {name}, where it lies then"
+            word, names, None if own_folder and is_known else f"sourced by {name}, from a path known only at run time"
         )
 
 

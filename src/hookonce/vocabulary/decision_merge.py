@@ -79,8 +79,8 @@ def _weaken_ask(decision: Decision, point: Point, gaps: list[Gap]) -> Decision:
     """A question that nobody would hear is a no."""
     if decision.outcome != "ask" or point.ask in {"native", "denies_headless"}:
         return decision
-    gaps.append(_weaken_gap("ask", "prevents", "nobody can be asked here; the answer is no"))
-    reason = f"{APPROVAL_PREFIX}{decision.reason or 'a hook wants a person to look'}{APPROVAL_HINT}"
+    gaps.append(_weaken_gap("ask", "prevents", "no person can be asked here, so the action is refused"))
+    reason = f"{APPROVAL_PREFIX}{decision.reason or 'a hook wants a person to decide'}{APPROVAL_HINT}"
     return replace(decision, outcome="deny", reason=reason)
 
 
@@ -132,13 +132,13 @@ def _weaken_outcome(decision: Decision, point: Point, gaps: list[Gap]) -> Decisi
 def _drop_unsupported_texts(decision: Decision, point: Point, gaps: list[Gap]) -> Decision:
     """Texts and output that the agent has no ear for are left out, by name."""
     if decision.context is not None and "context" not in point.capabilities:
-        gaps.append(_weaken_gap("context", "lost", "the model is told nothing here"))
+        gaps.append(_weaken_gap("context", "lost", "text for the model is not possible at this event"))
         decision = replace(decision, context=None)
     if decision.updated_output is not None and "output" not in point.capabilities:
         gaps.append(_weaken_gap("output_rewrite", "observes", "a tool's output cannot be changed here"))
         decision = replace(decision, updated_output=None)
     if decision.system_message is not None and "message" not in point.capabilities:
-        gaps.append(_weaken_gap("system_message", "lost", "the user is shown nothing here"))
+        gaps.append(_weaken_gap("system_message", "lost", "text for the user is not possible at this event"))
         decision = replace(decision, system_message=None)
     if decision.suppress_output and (obstacle := _suppress_obstacle(decision, point)) is not None:
         gaps.append(_weaken_gap("suppress_output", "lost", obstacle))
@@ -152,7 +152,7 @@ def _suppress_obstacle(decision: Decision, point: Point) -> str | None:
         return "output is shown here all the same"
     is_user_told = decision.outcome is not None or decision.system_message is not None
     if is_user_told and "hides_messages" in point.capabilities:
-        return "output is shown here all the same, because what the user is told would be hidden with it"
+        return "output is shown here all the same, because messages to the user would be hidden with it"
     return None
 
 

@@ -166,7 +166,7 @@ def test_event_names_what_payloads_do_not():
     told = run(*words, "--event", "SessionEnd", given=lines(bare, PAYLOAD))
 
     assert 1 == refused.code
-    assert "say which one with --event" in refused.err
+    assert "name it with --event" in refused.err
     assert ["session.end", "tool.start"] == [event["type"] for event in told.documents()]
 
 

@@ -25,7 +25,7 @@ def home(tmp_path, monkeypatch):
 def test_whose_session_is_meant_has_to_be_said(home, words):
     ran = run(*words, HOME=str(home))
 
-    told = f"claude-code and codex each have a session '{FIRST}'; say whose, with --agent claude-code or --agent codex"
+    told = f"claude-code and codex each have a session '{FIRST}'; choose with --agent claude-code or --agent codex"
     assert (1, "", [told]) == (ran.code, ran.out, ran.complaints())
 
 
@@ -42,7 +42,7 @@ def test_a_beginning_is_enough_among_the_sessions_of_one_agent(home):
     events = run("events", "--session", FIRST[:8], "--agent", "codex", "--json", HOME=str(home))
 
     assert (1, 1) == (ran.code, ran.err.count("several sessions begin with"))
-    assert "say more of the name of one" in ran.err
+    assert "type more of the id" in ran.err
     assert {"codex"} == {one["event"]["agent"] for one in events.documents()}
     assert 0 == run("show", FIRST[:8], "--agent", "codex", HOME=str(home)).code
 

@@ -235,7 +235,7 @@ def test_a_closed_guard_that_is_gone_is_told(tmp_path, monkeypatch, capsys):
     project.trust()
     (project.folder / ".hookonce/hooks.json").unlink()
 
-    assert "is not there any more" in message(project.folder)
+    assert "does not exist any more" in message(project.folder)
     monkeypatch.chdir(project.folder)
     main(["doctor", "claude-code"])
-    assert "is not there any more" in capsys.readouterr().out
+    assert "does not exist any more" in capsys.readouterr().out

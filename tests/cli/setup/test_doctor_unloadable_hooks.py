@@ -109,4 +109,4 @@ def test_trust_shows_what_of_a_project_could_not_run(home, tmp_path):
 
     assert "warning: cannot run: " in shown
     assert "has no function no_rmm; did you mean no_rm?" in shown
-    assert "a project's hooks start no modules" in shown
+    assert "hooks of a project cannot start modules" in shown

@@ -533,7 +533,7 @@ def test_a_home_that_is_not_there_is_not_replaced_by_another(tmp_path):
     ran = ours(tmp_path / "gone", "install", "claude-code")
 
     assert 1 == ran.code
-    assert "no directory of yours" in ran.err
+    assert "not a directory that you own" in ran.err
 
 
 def test_doctor_is_content_after_a_fresh_install(home):

@@ -68,7 +68,7 @@ def test_a_folder_that_is_not_trusted_makes_entries_untrusted(tmp_path):
     told, data = status(tmp_path, "gemini-cli")
 
     assert "  untrusted  " in told
-    assert 1 == told.count("before you trust the folder")
+    assert 1 == told.count("until you trust the folder")
     assert data["no_hooks_because"] in data["hindered"][0]["why"]
 
 

@@ -58,7 +58,7 @@ def test_what_is_lost_on_the_way_is_told(tmp_path):
 
     assert "decision: ask, because sure?" in done.out
     assert "needs approval: sure?" in done.out
-    assert "nobody can be asked here" in done.out
+    assert "no person can be asked here" in done.out
 
 
 @pytest.mark.parametrize(

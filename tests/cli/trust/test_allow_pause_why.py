@@ -292,7 +292,7 @@ def test_a_pause_has_a_length_of_a_day_at_most(home, capsys, length):
     Anything else is wrong usage.
     """
     code, _, err = hookonce(capsys, "pause", "--", length)
-    assert (64, True) == (code, "is no length of time" in err)
+    assert (64, True) == (code, "is not a length of time" in err)
     assert not pause.is_paused()
 
 
@@ -363,7 +363,7 @@ def test_why_explains_hooks_that_did_not_run(home, tmp_path, capsys):
     project = Project(tmp_path / "p", command("true"))
     codex(project.folder)
     _, text, _ = hookonce(capsys, "why")
-    assert f"  note: nobody has agreed to {project.folder}/.hookonce/hooks.json as it is; hookonce trust shows it\n" in text
+    assert f"  note: the present version of {project.folder}/.hookonce/hooks.json is not trusted; hookonce trust shows it\n" in text
     assert "Next: hookonce trust shows a project's hooks, and lets you trust them\n" in text
 
     put(tmp_path / "etc/policy.json", {"event_restrictions": {"before_tool_execute": "deny"}})

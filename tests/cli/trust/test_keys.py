@@ -116,10 +116,10 @@ def test_an_event_cannot_say_of_itself_that_it_is_signed(server):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["x", "ed25519:AAAA"], "that is no public key"),
+        (["x", "ed25519:AAAA"], "this is not a public key"),
         (["x", "rsa:AAAA"], "expected ed25519"),
         (["x", "nowhere.pub"], "neither a key nor a file with a key: No such file"),
-        (["a b", "ed25519:11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="], "is no name for a key"),
+        (["a b", "ed25519:11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="], "is not a valid name for a key"),
         (["laptop", "ed25519:11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="], "hookonce keys remove laptop"),
     ],
 )

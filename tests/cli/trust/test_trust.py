@@ -100,16 +100,16 @@ def test_a_person_is_shown_what_hooks_do_before_they_say_yes(project, unattended
     data = (project.folder / "guard.sh").read_bytes()
 
     for line in [
-        "warning: .hookonce/policy.json may keep some of these hooks from running; no other hook is its concern",
+        "warning: .hookonce/policy.json may forbid some of these hooks; it affects no other hooks",
         "guard on before_tool_execute, may refuse, refuses when it fails, needs structured_output: ./guard.sh",
         "a hook on after_tool_execute, looks on, needs configurable_cwd, custom_env: jq . | grep x",
         "  sets A=b",
         "  runs in sub",
-        "  warning: it may refuse, and is no script that can be read and hashed by itself",
+        "  warning: it may refuse, and is not a script file that can be reviewed and hashed",
         "  calls https://a.b/c",
         "  warning: sends your environment variable OTHER to https://a.b/c",
         "  warning: sends your environment variable TOKEN to https://a.b/c",
-        "  warning: asks a language model, which costs money and is told the event",
+        "  warning: asks a language model, which costs money and gets the event",
         f"file guard.sh ({sha256(data).hexdigest()[:12]})",
         "not pinned: jq (",
     ]:
@@ -125,7 +125,7 @@ def test_scripts_that_a_script_names_are_told(project, capsys):
         project.put(name, "")
     project.write(command("./guard.sh", files=["lib/c.json"]))
     _, text, _ = hookonce(capsys, "trust", "--list", project.folder)
-    assert "not pinned: lib/a.sh (sourced by guard.sh, where it lies then)\n" in text
+    assert "not pinned: lib/a.sh (sourced by guard.sh, from a path known only at run time)\n" in text
     assert "warning: guard.sh names lib/b.sh, which is not pinned; list it under files\n" in text
     assert 1 == text.count("warning:")
 
@@ -343,7 +343,7 @@ def test_an_untrusted_project_may_be_a_reason_to_refuse(project, home, tmp_path,
         put(folder / "config.toml", f'untrusted = "{word}"\n' if word else "").chmod(0o644)
     assert denied == project.denies()
     assert not project.denies(native="Stop")
-    assert denied == ("hooks that nobody has agreed to" in project.ask("UserPromptSubmit", prompt="hello").stdout)
+    assert denied == ("hooks that are not trusted" in project.ask("UserPromptSubmit", prompt="hello").stdout)
     project.trust()
     assert "no" in project.ask().stdout
 
@@ -436,7 +436,7 @@ def test_a_folder_shows_whether_its_hooks_are_trusted(project, unattended, capsy
     for line in [
         "problem: .openhook.json: $.hooks[1].command: expected string",
         "problem: .hookonce/policy.json: $.disable_all_hooks: expected true or false",
-        "warning: .hookonce/policy.json: $.later: is no field of a policy",
+        "warning: .hookonce/policy.json: $.later: is not a field of a policy",
         "warning: .hookonce/policy.json: $: it can forbid only hooks of this project",
         "warning: .hookonce/hooks.json: it is not trusted, so none of its hooks runs; hookonce trust shows them",
         ".hookonce/hooks.json is not trusted",

@@ -223,7 +223,7 @@ def test_broken_files_are_refused_with_line_and_column(text, line, column, reaso
             "$.hooks.Stop cannot be changed without rewriting",
         ),
         (lambda: insert_item(b"", ("hooks", "Stop"), 1), "$.hooks.Stop is missing, and only a table can begin it"),
-        (lambda: insert_item(b"", ("hooks", "Stop"), {"a": None}), "TOML has no word for null"),
+        (lambda: insert_item(b"", ("hooks", "Stop"), {"a": None}), "TOML has no null value"),
         (lambda: remove_path(b"a = [1]", ("a", 1)), "there is nothing at $.a[1] to remove"),
         (lambda: remove_path(b"a = {b = 1}", ("a", "b")), "there is nothing at $.a.b to remove"),
         (lambda: value_at(b"a = " + b"[" * 99_999 + b"]" * 99_999, ()), "too deeply nested to be read"),

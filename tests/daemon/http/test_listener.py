@@ -443,7 +443,7 @@ def test_a_port_that_somebody_else_has_is_told(home):
             squatter.listen()
             daemon_endpoints.save_http_address(wanted)
         home.warm()
-        assert f"port {wanted.port} is somebody else's: Address already in use" == home.status()["http"]["problem"]
+        assert f"another program uses port {wanted.port}: Address already in use" == home.status()["http"]["problem"]
     assert eventually(lambda: home.status()["http"]["open"], 60)
     assert home.status()["http"]["problem"] is None
 

@@ -120,9 +120,9 @@ def test_entries_become_commands_again(user):
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (["gemini-cli"], "cannot post its events"),
-        (["opencode"], "cannot post its events"),
-        (["claude-code", "--scope", "project"], "the token of the HTTP door is yours"),
+        (["gemini-cli"], "cannot send its events"),
+        (["opencode"], "cannot send its events"),
+        (["claude-code", "--scope", "project"], "the HTTP token is private"),
     ],
 )
 def test_who_cannot_have_a_door_is_told(user, words, why):
@@ -147,7 +147,7 @@ def test_a_closed_hook_and_a_door_exclude_each_other(user):
     assert 0 == user.run("install", "--http", "claude-code")[0]
     user.home.hooks(command("true", on_failure="closed"))
     assert "has `on_failure: closed`" in user.state()["problem"]
-    assert "no hook is asked about them" in user.findings()[0]
+    assert "no hook runs for them" in user.findings()[0]
     user.run("doctor", "--repair", "claude-code")
     assert [] == user.findings()
     assert "command" == user.entries()["PreToolUse"]["type"]
@@ -164,7 +164,7 @@ def test_a_file_that_others_can_read_gets_no_token(user):
     user.settings.chmod(0o600)
     assert 0 == user.run("install", "--http", "claude-code")[0]
     user.settings.chmod(0o644)
-    assert [f"{user.settings} holds the token of the HTTP door, and others can read it: chmod 600 {user.settings}"] == user.findings()
+    assert [f"{user.settings} holds the HTTP token, and other users can read the file: chmod 600 {user.settings}"] == user.findings()
 
 
 def test_only_a_person_chooses_a_door_that_lets_pass_when_we_are_away(user):
@@ -184,11 +184,11 @@ def test_doctor_says_when_nobody_answers(user):
     before = user.address()
     (user.home.house / "daemon.failed").write_bytes(b"")
     assert eventually(lambda: not user.home.kill(), 60)
-    assert "nobody listens" in user.findings()[0]
+    assert "nothing listens" in user.findings()[0]
 
     squatter = [sys.executable, "-m", "http.server", "--bind", "127.0.0.1", str(before.port)]
     with subprocess.Popen(squatter, cwd=user.home.where, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as other:
-        assert eventually(lambda: "somebody else's" in user.findings()[0], 60)
+        assert eventually(lambda: "another program" in user.findings()[0], 60)
         (user.home.house / "daemon.failed").unlink()
         assert 0 == user.run("install", "--http", "claude-code")[0]
         other.terminate()

@@ -64,11 +64,11 @@ BROKEN = {
         "internal",
         "the module answered with the id 99, which no request has",
     ),
-    "no outcome": ("say({'fine': 1, 'id': r['id']})", "internal", "the module gave something that is no answer: expected ok to be true or false"),
+    "no outcome": ("say({'fine': 1, 'id': r['id']})", "internal", "the module's answer is not valid: expected ok to be true or false"),
     "no code": (
         "say({'ok': False, 'error': 'bad', 'id': r['id']})",
         "internal",
-        "the module gave something that is no answer: expected error to have a code and a message",
+        "the module's answer is not valid: expected error to have a code and a message",
     ),
     "hangs": ("time.sleep(60)", "timeout", "no answer within 0.5 seconds"),
     "no JSON": ("print('hello', flush=True)", "timeout", "no answer within 0.5 seconds"),

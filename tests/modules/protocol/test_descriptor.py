@@ -223,7 +223,7 @@ def test_a_name_that_leads_to_no_ordinary_file_keeps_nobody_waiting(tmp_path):
     (tmp_path / "endless.json").symlink_to("/dev/zero")
     (tmp_path / "folder.json").mkdir()
     for name in ("pipe.json", "endless.json", "folder.json"):
-        with pytest.raises(HookonceError, match=r"cannot be read: (it is no ordinary file|Is a directory)"):
+        with pytest.raises(HookonceError, match=r"cannot be read: (it is not a regular file|Is a directory)"):
             load_descriptor(tmp_path / name)
     (tmp_path / "real").mkdir()
     (tmp_path / "real/module.json").write_text(json.dumps(GOOD), encoding="utf-8")

@@ -23,7 +23,7 @@ RESULTS = {
 FAILURES = {
     "texts": ({"content": [TEXT, TEXT], "isError": True}, ("tool_error", "a\na")),
     "an image": ({"content": [OTHER], "isError": True}, ("tool_error", "the tool failed and said nothing that can be read")),
-    "a question": ({"resultType": "input_required"}, ("internal", "the tool gave no result: it asks for input, which nobody gives it here")),
+    "a question": ({"resultType": "input_required"}, ("internal", "the tool gave no result: it asks for input, which is not possible here")),
     "a list": ([], ("internal", "the tool gave no result: expected an object")),
 }
 

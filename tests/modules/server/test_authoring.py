@@ -77,7 +77,7 @@ def test_what_cannot_be_an_operation_is_refused_when_it_is_written():
     Words of the protocol, arguments without names, and kinds that there are not.
     """
     own = Module(name="x", kind="tool", capabilities=[], version="1")
-    with pytest.raises(UsageError, match="word of the protocol"):
+    with pytest.raises(UsageError, match="reserved by the protocol"):
         own.op("health")(print)
     with pytest.raises(UsageError, match="name each argument"):
         own.op("do")(lambda *words: words)

@@ -36,7 +36,7 @@ def blocking_gaps(agent: Agent, index: int, hook: Hook, *natives: str) -> list[G
     if hook.blocking == (can_block and not hook.handler.background):
         return []
     if hook.blocking and can_block:
-        effect, why = "observes", "it runs in the background, where nobody waits for its refusal"
+        effect, why = "observes", "it runs in the background, where the agent does not wait for its decision"
     elif hook.blocking:
         why = f"{names} of {agent.title} can only be observed; nothing is prevented there"
         effect = effect_of(hook, point)

@@ -125,7 +125,7 @@ def restore_code_file(
     own = own_keys(agent, hook)
     name, text = own.get("file"), own.get("text")
     if type(name) is not str or type(text) is not str or _FILE_NAME.fullmatch(name) is None:
-        why = "what is kept of its code is no file"
+        why = "its stored code is not a file"
     elif (hook.event, hook.handler) not in [(other.event, other.handler) for other in parse_file(agent, name, text)]:
         why = f"{name} is no code for that event"
     elif files.setdefault(name, text) != text:
@@ -171,7 +171,7 @@ def _render(
         if hook.handler.type == CODE_HANDLER:
             gaps += restore_code_file(agent, index, hook, files, _foreign_code_hooks)
         elif not is_called(native):
-            gaps.append(lost_gap(index, hook, "event", f"{agent.title} calls nobody at {native}"))
+            gaps.append(lost_gap(index, hook, "event", f"{agent.title} calls no program at {native}"))
         elif hook.handler.command is None:
             gaps.append(lost_gap(index, hook, "handler", "there is no command to run"))
         else:

@@ -134,7 +134,7 @@ def _resolve_event_name(agent: Agent, name: Any, data: Object, hint: str | None)
     if name is None:
         name = hint
     if name is None or name == "":
-        raise PayloadError(f"the payload of {agent.title} names no event; say which one with --event")
+        raise PayloadError(f"the payload of {agent.title} contains no event; name it with --event")
     if type(name) is not str:
         raise PayloadError(f"expected a string, got {_json_type_name(name)}", f"$.{_key_of_slot(agent, 'event')}")
     if hint and name != hint and normalize(agent, hint) != normalize(agent, name):

@@ -63,7 +63,7 @@ def _explain_unfit(agent: Agent, hook: Hook, native: str) -> str | None:
     if any(map(_UNSCRIPTABLE.search, words)):
         return "its command holds what no script can hold"
     invalid_names = [name for name in hook.handler.env if _VARIABLE_NAME.fullmatch(name) is None]
-    return f"{invalid_names[0]} is no name of a variable" if invalid_names else None
+    return f"{invalid_names[0]} is not the name of a variable" if invalid_names else None
 
 
 def _render_script(agent: Agent, native: str, entries: list[Object]) -> str:

@@ -152,7 +152,7 @@ AGENT = Agent(
     transcripts=(".codex/sessions", ".jsonl", {"CODEX_HOME": "sessions"}),
     signature_keys=key_sets("turn_id model", "thread-id turn-id"),
     quirks=(
-        "A hook that was not reviewed, or whose command or timeout changed since, is left out without a word.",
+        "A hook that was not reviewed, or whose command or timeout changed since, is silently left out.",
         "An answer with one field too many is refused as a whole, and the tool runs; so is an ask.",
         "One value of a wrong type, an unknown handler or a comment in hooks.json, and none of its hooks runs.",
         "A trusted project turns off every hook, the user's too, by features.hooks in its config.toml.",
@@ -227,6 +227,6 @@ AGENT = Agent(
         ),
         notice=("SessionStart", "seen in 0.166.0, and in no request to the model (tests/integration/test_notice.py)"),
         trust="Review the hooks with /hooks in Codex, and again whenever a command or a timeout has changed; "
-        "until then they are left out without a word. A project must be trusted as well.",
+        "until then they are silently left out. A project must be trusted as well.",
     ),
 )

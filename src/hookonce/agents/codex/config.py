@@ -112,7 +112,7 @@ def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
     hooks, gaps = groups.parse(agent, {"hooks": map_entries(events, _read_windows_command)})
     gaps += misplaced_hook_gaps(agent, document)
     if "notify" in document:
-        why = "is told of a turn's end by its last argument, and is no hook"
+        why = "gets the end of a turn as its last argument, and is not a hook"
         gaps.append(skipped_gap("$.notify", why, "the program under notify", "event"))
     return [canonicalize_words(agent, hook, _word_meaning) for hook in hooks], gaps
 

@@ -219,7 +219,7 @@ AGENT = Agent(
         "One unknown event name, or a missing version, makes Cursor drop the whole hooks.json.",
         "Hooks of .claude/settings.json run here too, so one script can be called for both agents.",
         "The payload is a here-document behind the command, so of `a && b` only b can read it.",
-        "A follow-up at stop must be asked for in JSON: exit code 2 does nothing there.",
+        "A follow-up at stop must be requested in JSON: exit code 2 does nothing there.",
         "New input is taken field by field; what Write is to write cannot be changed.",
     ),
     unwrap=_unwrap,

@@ -75,7 +75,7 @@ AGENT = Agent(
         "A sub-agent's calls and its Stop arrive in the parent's session, with nothing that tells whose they are.",
         "A call that the user or a hook refused has no PostToolUse.",
         "decision: block on PreToolUse was seen to end the whole turn, not just the call.",
-        "Compaction is told only when it is over, and a Stop hook may block without limit.",
+        "Compaction is reported only when it is over, and a Stop hook may block without limit.",
     ),
     shape_readers={"apply_patch": tool_calls.shape_patch},
     mcp=tool_calls.mcp_splitter("mcp__", "__"),

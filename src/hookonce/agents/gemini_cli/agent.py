@@ -262,7 +262,7 @@ AGENT = Agent(
             "BeforeToolSelection": point("rewrite", rewrite="fields"),
             "AfterModel": point("prevent output"),  # what is rewritten is the model's answer
             "SessionStart": point("context message suppress hides_messages"),
-            "PreCompress": point(install="opt-in", why="comes before every call of the model, whatever becomes of it"),
+            "PreCompress": point(install="opt-in", why="comes before every call of the model, whatever the result"),
         },
         subjects={
             "SessionStart": ("source", "exact"),

@@ -314,7 +314,7 @@ AGENT = Agent(
     signature_keys=key_sets("hook input"),
     quirks=(
         "A hook denies by throwing; it can neither ask nor grant, and the typed permission.ask is never called.",
-        "A plugin that fails to load is dropped without a word, and --pure leaves out all of them.",
+        "A plugin that fails to load is silently ignored, and --pure leaves out all of them.",
         "Nothing limits a hook's time: while it waits, the whole agent waits.",
         "A tool that throws, an MCP error and bad arguments send no tool.execute.after.",
         "A call of an unknown or forbidden tool arrives as the tool `invalid`.",

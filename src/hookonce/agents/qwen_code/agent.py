@@ -209,7 +209,7 @@ AGENT = Agent(
         "In default mode PreToolUse comes only after the user has said yes: a deny then contradicts them.",
         "A denial on exit 2 needs text on stderr; what stands on stdout is thrown away then.",
         "An explicit allow of one hook beats the deny of another.",
-        "PreToolUse cannot rewrite the input, though the documentation says so.",
+        "PreToolUse cannot rewrite the input, although the documentation claims it.",
         "Answers are waited for a minute, and fifteen seconds after a batch, whatever a hook's timeout says.",
         "A command's timeout is in milliseconds from 1000 up and in seconds below; for http and prompt always seconds.",
         "What a hook says at SubagentStart reaches no model, though the code takes it.",

@@ -55,7 +55,7 @@ def follow_file(
     with open(handle, "rb", buffering=0):  # noqa: PTH123  opened by its handle
         file_stat = os.fstat(handle)
         if not stat.S_ISREG(file_stat.st_mode):
-            raise HookonceError(f"{path} is no file that a session could be read from")
+            raise HookonceError(f"{path} is not a file that a session can be read from")
         if path.suffix == ".json":
             cursor = cursor or _initial_cursor(reader, path, file_stat)
             return _read_document(reader, cursor, os.pread(handle, max_bytes + 1, 0), max_bytes)

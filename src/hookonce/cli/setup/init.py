@@ -19,7 +19,7 @@ from hookonce.model import Object
 MANIFEST_SCHEMA_URL = "https://hookonce.dev/schemas/manifest.json"
 _EXAMPLE_SCRIPT = """#!/usr/bin/env python3
 # An example, not a protection: there are many ways to write a command.
-# A hook reads one event as JSON and answers with its exit code: 0 has no opinion, 2 refuses and says why on stderr.
+# A hook reads an event as JSON and answers by exit code: 0 decides nothing, 2 refuses with the reason on stderr.
 import json
 import sys
 

@@ -168,7 +168,7 @@ class _DaemonExchange:
                     return daemon_reply
             elif not events and now_ns() >= self._deadline_ns:
                 if self._ack is None:
-                    raise DaemonProtocolError("it does not say a word")
+                    raise DaemonProtocolError("it does not answer")
                 return self._ack
 
     def stop_listening(self, call: ClientCall) -> "DaemonReply | None":
@@ -221,12 +221,12 @@ class _DaemonExchange:
         data = self._input
         expected = (ANSWER, ACK) if self._ack is None else (ANSWER,) if self._has_begun else (ANSWER, BEGIN)
         if data and data[0] not in expected:
-            raise DaemonProtocolError("it says something else than an answer")
+            raise DaemonProtocolError("it sends something other than an answer")
         if len(data) < _REPLY_HEADER_BYTES:
             return None
         sizes = int.from_bytes(data[10:14], "little"), int.from_bytes(data[14:18], "little")
         if max(sizes) > _MAX_TEXT_BYTES or data[9] >= _EXIT_CODE_LIMIT:
-            raise DaemonProtocolError("it says what nobody can mean")
+            raise DaemonProtocolError("its answer has an impossible value")
         end = _REPLY_HEADER_BYTES + sum(sizes)
         if len(data) < end:
             return None

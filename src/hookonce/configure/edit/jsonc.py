@@ -142,7 +142,7 @@ def _load_json(text: bytes, strict_text: bytes) -> Any:
 
 
 def _reject_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON number")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 # The end of an object that was made in an empty file: it goes away with its last member.

@@ -178,7 +178,7 @@ def render_value(value: Any) -> str:
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(render_value, value))}]"
     if value is None:
-        raise FileEditError("TOML has no word for null")
+        raise FileEditError("TOML has no null value")
     if isinstance(value, str):
         return _render_string(value)
     if isinstance(value, date | time):
@@ -320,7 +320,7 @@ def _apply(document: TomlDocument, edits: list[TextEdit], keys: DocumentPath, ch
     except (FileEditError, KeyError, IndexError, TypeError, AttributeError):
         fits = False
     if not fits:
-        raise FileEditError(f"{format_path(keys)} cannot be changed without rewriting what it stands in")
+        raise FileEditError(f"{format_path(keys)} cannot be changed without rewriting the value around it")
     return document.bom + new
 
 

@@ -56,7 +56,7 @@ _BATCH_TYPE = "application/cloudevents-batch+json"
 _BINARY_PREFIX = "ce-"
 _SEPARATORS = re.compile(r"[\s,]*")
 _BOM = b"\xef\xbb\xbf"
-_LOST_MESSAGE = "nobody knows what became of this event; send it again, for nothing is recorded twice"
+_LOST_MESSAGE = "the result of this event is unknown; send it again, it will not be recorded twice"
 
 BodyShape = Literal["document", "lines", "array", "binary"]
 EventState = Literal["recorded", "duplicate", "conflict", "asked", "refused"]

@@ -42,7 +42,7 @@ from hookonce.secrets import log
 T = TypeVar("T")
 _MAX_CONNECTIONS = 256  # connections at a time
 _MAX_BIND_TRIES, _BIND_INTERVAL_S = 50, 0.1  # while the daemon before us may still have the port; later at each refresh
-_CLOSED_MESSAGE = "the door is shut, because a hook has to be asked"
+_CLOSED_MESSAGE = "the port is closed, because a required hook could not run over HTTP"
 _CWD_FIELD = re.compile(r'"cwd"\s*:\s*("(?:[^"\\]|\\[^u]|\\u[0-9A-Fa-f]{4})*")')
 
 
@@ -98,7 +98,7 @@ class HttpListener:
             listener.listen(_MAX_CONNECTIONS)
         except OSError as error:
             listener.close()
-            self._report_problem(f"port {new_address.port} is somebody else's: {error.strerror}")
+            self._report_problem(f"another program uses port {new_address.port}: {error.strerror}")
             self._bind_tries += 1
             if self._bind_tries < _MAX_BIND_TRIES:
                 self._services.loop.call_later(_BIND_INTERVAL_S, self._retry)
@@ -148,7 +148,7 @@ class HttpListener:
         """Authorize a request by host, origin and token before its body is read."""
         address = self._address
         if address is None:
-            raise HttpError(503, "the door is being closed")
+            raise HttpError(503, "the port is being closed")
         hosts = {f"{name}:{address.port}" for name in (daemon_endpoints.LOOPBACK, "localhost")}
         if head.headers.get("host", "").lower() not in hosts:  # a page may call its own server by our address
             raise HttpError(421, "this machine has another name")

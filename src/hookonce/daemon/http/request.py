@@ -16,15 +16,15 @@ _AMBIGUOUS_HEAD = re.compile(
 _AMBIGUOUS_CHUNK = re.compile(rb"(?<!\r)\n|\A[0-9A-Fa-f]{17}")  # a size with no end, or that ends in a lone LF
 # Status and text for an error of h11, by how its message begins.
 _REFUSALS = {
-    "illegal request line": (400, "this is no request line"),
+    "illegal request line": (400, "this is not a request line"),
     "Missing mandatory Host": (421, "this machine has another name"),
-    "bad Content-Length": (400, "a length that is no number"),
+    "bad Content-Length": (400, "a length that is not a number"),
     "Only Transfer-Encoding": (501, "only chunked bodies are understood"),
-    "illegal chunk header": (400, "a size that is no number"),
-    "malformed chunk footer": (400, "a piece of another size than it says"),
-    "Receive buffer too long": (431, "too much is said behind the body"),
+    "illegal chunk header": (400, "a size that is not a number"),
+    "malformed chunk footer": (400, "a chunk whose size is wrong"),
+    "Receive buffer too long": (431, "there is too much data after the body"),
 }
-_INVALID_HEADER = (400, "a header that is none, or that can be there only once")
+_INVALID_HEADER = (400, "an invalid header, or one that may occur only once")
 
 
 class IncomingRequest:
@@ -56,7 +56,7 @@ class IncomingRequest:
         while not isinstance(event := self._next_event(), h11.EndOfMessage):
             if not isinstance(event, h11.Data):
                 if _AMBIGUOUS_CHUNK.search(self._parser.trailing_data[0]):
-                    raise HttpError(400, "a piece without a size")
+                    raise HttpError(400, "a chunk without a size")
                 return None
             self._body += event.data
             self._check_size(len(self._body))
@@ -85,7 +85,7 @@ def _build_head(event: object) -> RequestHead:
         or not (event.method.isupper() and len(event.method) <= _MAX_METHOD_BYTES)
         or len(event.target) > _MAX_TARGET_BYTES
     ):
-        raise HttpError(400, "this is no request line")
+        raise HttpError(400, "this is not a request line")
     headers = {name.decode(): value.decode("latin-1") for name, value in event.headers}
     options = {word.strip() for word in headers.get("connection", "").lower().split(",")}
     keep_alive = "close" not in options if event.http_version == b"1.1" else "keep-alive" in options

@@ -24,7 +24,7 @@ from hookonce.base.spawn import write_all
 from hookonce.handlers.operation import OperationResult
 
 KILL, FORGET = b"k", b"f"  # what a runner says on the hangup pipe; a runner that was killed says nothing
-UNKNOWN_ENDING = "whoever ran it was killed"
+UNKNOWN_ENDING = "the process that ran it was killed"
 _LENGTHS = Packed("<3I")  # of status, stdout and stderr
 _OPEN_FLAGS = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 _POLL_INTERVAL_S = 0.01  # seconds between two looks at a claim file
@@ -200,7 +200,7 @@ def _take_claim(path: str) -> bytes:
     with open(os.open(path, _OPEN_FLAGS, 0o600), "r+b", buffering=0) as file:  # noqa: PTH123  as text; somebody waits
         flock(file, LOCK_EX | LOCK_NB)
         if not os.fstat(file.fileno()).st_nlink:
-            raise BlockingIOError("whoever held it has just removed it")
+            raise BlockingIOError("another process has just removed it")
         content = file.read()
         if not content:
             file.truncate(1)

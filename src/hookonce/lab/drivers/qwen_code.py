@@ -85,7 +85,7 @@ DRIVER = Driver(
     ),
     unreachable={
         "fires:SessionEnd": "comes when a person leaves or clears a session at a terminal",
-        "fires:PermissionRequest": "comes only where somebody could answer; a single prompt asks nobody",
+        "fires:PermissionRequest": "comes only where a person could answer, not in a run of a single prompt",
         "fires:PermissionDenied": "what a single prompt may not do is refused before any hook is asked",
     },
 )

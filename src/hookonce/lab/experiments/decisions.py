@@ -100,7 +100,7 @@ def try_ask(bench: Bench) -> Claim:
     answer = {"decision": "ask", "reason": "the lab wants a person to look"}
     run = _play_with_rule(bench, "refuse-shell", {"event": "before_tool_execute", "say": answer})
     if "shell.txt" in run.files:
-        return Claim("ask", "contradicted", "the command ran though nobody was asked")
+        return Claim("ask", "contradicted", "the command ran although no person was asked")
     if not is_hook_asked(run, "shell.txt"):
         return never_asked_claim("ask", run)
     ran_to_end = is_complete(run, ends_on_refusal=bench.driver.ends_on_refusal)

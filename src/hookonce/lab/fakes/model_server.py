@@ -91,7 +91,7 @@ class _ModelHandler(BaseHTTPRequestHandler):
             body = load(self._read_body().decode() or "{}")
         except ValueError:
             self._record_request()
-            self._send(400, dump({"error": {"message": "this is no JSON", "type": "invalid_request_error"}}))
+            self._send(400, dump({"error": {"message": "this is not JSON", "type": "invalid_request_error"}}))
             return
         api = find_api(path)
         if api is None or type(body) is not dict:

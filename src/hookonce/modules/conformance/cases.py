@@ -131,9 +131,9 @@ def check_garbage(subject: ConformanceSubject) -> None:
         except ConformanceFailure:
             line = None
             if subject.client.is_over:
-                raise ConformanceFailure("ended when it was told something that is no JSON") from None
+                raise ConformanceFailure("ended when it received something that is not JSON") from None
         if line is not None and b'"ok":true' in line.replace(b" ", b""):
-            raise ConformanceFailure("said ok to something that is no JSON")
+            raise ConformanceFailure("answered ok to something that is not JSON")
     else:
         _expect_error(subject.client.ask("invoke", b"{this is no JSON", _BRIEF_TIMEOUT_S), "bad_request")
     check_health(subject)

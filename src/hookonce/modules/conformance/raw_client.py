@@ -65,7 +65,7 @@ def parse_object(raw: bytes) -> Object:
     try:
         value = decode_line(raw)
     except ValueError:
-        raise ConformanceFailure(f"answered with something that is no JSON: {_excerpt(raw)}") from None
+        raise ConformanceFailure(f"answered with something that is not JSON: {_excerpt(raw)}") from None
     if type(value) is not dict:
         raise ConformanceFailure(f"answered with JSON that is no object: {_excerpt(raw)}")
     return value

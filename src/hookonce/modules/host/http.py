@@ -223,7 +223,7 @@ class HttpLink(HttpPool):
         if response.status in _SUCCESS_STATUSES:
             if type(document) is dict:
                 return document
-            return build_error("internal", "the module answered with something that is no JSON object")
+            return build_error("internal", "the module's answer is not a JSON object")
         if response.status in _REDIRECT_STATUSES:
             location = response.headers.get("Location", "another place")
             raise Fault("unreachable", f"the module has moved to {location[:200]}: write that into its descriptor")

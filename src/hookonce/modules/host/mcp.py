@@ -217,7 +217,7 @@ def _parse_result(response: Object) -> Object:
         raise Fault(error.code, error.message, error.details)
     result = response.get("result")
     if type(result) is not dict:
-        raise Fault("internal", "the server gave something that is no answer: expected a result or an error")
+        raise Fault("internal", "the server's answer is not valid: expected a result or an error")
     return result
 
 

@@ -202,7 +202,7 @@ def _decode(raw: bytes) -> Json:
     try:
         return messages.decode_line(raw)
     except ValueError:
-        raise Fault("internal", "the server answered with something that is no JSON") from None
+        raise Fault("internal", "the server's answer is not JSON") from None
 
 
 def _header_text(text: str) -> str:

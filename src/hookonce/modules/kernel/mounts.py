@@ -59,7 +59,7 @@ class MountTable:
             raise Fault("bad_request", f"no module {reference} is mounted")
         if any(mount.descriptor != mounts[0].descriptor for mount in mounts):
             places = ", ".join(f"{mount.path}/{name}" for mount in mounts)
-            raise Fault("bad_request", f"{name} is not one module but {len(mounts)}: say which of {places}")
+            raise Fault("bad_request", f"{name} is not one module but {len(mounts)}: choose one of {places}")
         return mounts[0].descriptor
 
 

@@ -50,7 +50,7 @@ def find_module(name: str) -> Descriptor:
         folder, others = descriptor_folder(), f"; there are {names}" if names else ""
         raise HookonceError(f"no module {name} is described in {folder}{others}; a path to a descriptor does as well")
     if len(matches) > 1:
-        raise HookonceError(f"more than one module is called {name}: say which of {', '.join(map(str, matches))}")
+        raise HookonceError(f"more than one module is called {name}: choose one of {', '.join(map(str, matches))}")
     return next(iter(matches.values()))
 
 

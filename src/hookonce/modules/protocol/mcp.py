@@ -60,7 +60,7 @@ def parse_error(error: Json) -> ErrorInfo:
 def parse_tool_result(result: Json) -> ModuleResponse:
     """The result of a tool: its structured content, else its text, else all of its content."""
     if type(result) is not dict or result.get("resultType", "complete") != "complete":
-        reason = "it asks for input, which nobody gives it here" if type(result) is dict else "expected an object"
+        reason = "it asks for input, which is not possible here" if type(result) is dict else "expected an object"
         return ModuleResponse(ok=False, error=ErrorInfo("internal", f"the tool gave no result: {reason}"))
     raw_content = result.get("content")
     content: list[Any] = raw_content if type(raw_content) is list else []

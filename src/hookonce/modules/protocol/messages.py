@@ -28,7 +28,7 @@ ERROR_CODES = {
     "unreachable": "the module cannot be started or called, or it ended before it answered",
     "bad_request": "the request is not what the protocol or the operation asks for",
     "forbidden": "the caller may not do this: no token, or a capability that was not granted",
-    "internal": "the module failed, or answered with something that is no answer",
+    "internal": "the module failed, or its answer is not valid",
     "unsupported_op": "the module has no operation of that name",
 }
 
@@ -153,7 +153,7 @@ def parse_response(document: Json) -> ModuleResponse:
         return ModuleResponse(ok=False, error=ErrorInfo(code, text, details if type(details) is dict else None))
     expectation = "error to have a code and a message" if ok is False else "ok to be true or false"
     reason = f"expected {expectation if is_object else 'an object'}"
-    error = ErrorInfo("internal", f"the module gave something that is no answer: {reason}")
+    error = ErrorInfo("internal", f"the module's answer is not valid: {reason}")
     return ModuleResponse(ok=False, error=error)
 
 

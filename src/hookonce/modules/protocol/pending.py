@@ -13,7 +13,7 @@ from hookonce.modules.protocol.messages import build_error, is_plain_answer
 
 _MAX_ID_DIGITS = 18  # of a number that we may have given
 _MAX_ID_CHARS = 60  # shown of an id that no request has
-AMBIGUOUS_REASON = "it gave an answer too many, and without ids nobody knows which"
+AMBIGUOUS_REASON = "it gave too many answers, and without ids they cannot be assigned"
 DeliveryOutcome = Literal["delivered", "late", "stray", "ambiguous"]
 
 

@@ -39,7 +39,7 @@ class Module:
 
         def register(function: Function) -> Function:
             if name in messages.VERBS:
-                raise UsageError(f"{name} is a word of the protocol itself; call the operation something else")
+                raise UsageError(f"{name} is reserved by the protocol; choose another name for the operation")
             self.ops[name] = operations.OperationFunction(name, function)
             return function
 

@@ -143,7 +143,7 @@ class _ModuleHttpHandler(BaseHTTPRequestHandler):
         try:
             return messages.decode_line(body) if verb == "invoke" else {"op": verb}
         except ValueError:
-            raise _HttpRefusal(400, "bad_request", "the body is no JSON") from None
+            raise _HttpRefusal(400, "bad_request", "the body is not JSON") from None
 
     def _is_own_host(self) -> bool:
         """Whether the Host header names this machine: guards against DNS rebinding."""

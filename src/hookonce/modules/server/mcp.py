@@ -46,7 +46,7 @@ def _handle_line(module: Module, line: bytes) -> Json:
     try:
         message = messages.decode_line(line if is_whole else b"")
     except ValueError:
-        return _error_message(None, _JsonRpcError(mcp.PARSE_ERROR, "this is no JSON, or longer than a message may be"))
+        return _error_message(None, _JsonRpcError(mcp.PARSE_ERROR, "this is not JSON, or longer than a message may be"))
     if type(message) is not list or not message:
         return _handle_message(module, message)
     return [response for item in message if (response := _handle_message(module, item)) is not None] or None

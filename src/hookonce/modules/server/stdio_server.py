@@ -91,7 +91,7 @@ class StdioServer:
                 return messages.decode_line(line), None
             except ValueError:
                 if line.strip():  # an empty line asks nothing
-                    return None, messages.build_error("bad_request", "a line that is no JSON came as a request")
+                    return None, messages.build_error("bad_request", "a request line is not JSON")
 
     def _begin_call(self, document: Json) -> _StdioCall:
         request_id = messages.request_id_of(document)

@@ -65,12 +65,12 @@ def find_name(key: "Ed25519PublicKey") -> str | None:
 def build_trusted_key(name: str, text: str) -> TrustedKey:
     """The entry for a key, not yet kept; an error that says why it cannot be one."""
     if _NAME.fullmatch(name) is None:
-        raise HookonceError(f"{name!r} is no name for a key; letters, digits, dots, dashes and @ are, up to 64")
+        raise HookonceError(f"{name!r} is not a valid name for a key; use up to 64 letters, digits, dots, dashes and @")
     try:
         key = keys.parse_public_key(text.strip())
     except ValueError as problem:
         hint = "hookonce keys show prints it on the other machine"
-        raise HookonceError(f"that is no public key: {problem}; {hint}") from None
+        raise HookonceError(f"this is not a public key: {problem}; {hint}") from None
     if keys.key_name(key) in keys.load_public_keys():
         raise HookonceError("that is a key of this machine, which it trusts anyway")
     fields = {"key": keys.public_key_text(key), "fingerprint": keys.fingerprint(key), "since": times.now()}
@@ -83,7 +83,7 @@ def _require_new(trusted_key: TrustedKey) -> None:
     for known_key in load_trusted_keys():
         if known_key.name == trusted_key.name or known_key.key == trusted_key.key:
             reason = f"there is a key {known_key.name} already, {known_key.fingerprint}"
-            raise HookonceError(f"{reason}; hookonce keys remove {known_key.name} takes it away")
+            raise HookonceError(f"{reason}; hookonce keys remove {known_key.name} removes it")
 
 
 def add_trusted_key(trusted_key: TrustedKey) -> None:

@@ -20,11 +20,11 @@ from hookonce.store.writer import Writer
 
 _READ_BATCH_ROWS = 256  # rows that are read together, until one of them cannot be
 _MISSING = "missing, or cannot be read"
-_UNPROVEN = "the row before it is gone, so that nobody can tell whether it is what was written"
+_UNPROVEN = "the row before it is missing, so it cannot be verified"
 _MAX_SKIPPED_RANGES = 100  # ranges that are told one by one
 _MIN_SEQ = -(1 << 63)  # the number before all that a database can have
 _MAX_ROWS_PAST_HEAD = 1 << 16  # rows that may follow where the head file ends: it is written after they are
-_INVALID_SEQ = "no row of ours has such a number"
+_INVALID_SEQ = "hookonce never writes such a number"
 _BODY_INDEX, _ERASED_INDEX, _HASH_INDEX = -4, -3, -2  # where they stand in a row
 
 ProgressCallback = Callable[[int, int], None]  # rows that are done, and all rows

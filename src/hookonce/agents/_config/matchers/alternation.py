@@ -158,5 +158,5 @@ def explain_narrowing(agent: Agent, matcher: Json) -> str | None:
         if coverage.some_mcp and not coverage.all_mcp:
             return f"{text!r} picks some MCP tools of {agent.title} only; here every tool of every MCP server is meant"
         if coverage.unknown_tools:
-            return f"{text!r} also picks tools of {agent.title} that nobody knows; here only known ones are named"
+            return f"{text!r} also picks tools of {agent.title} that are not known; here only known ones are listed"
     return None

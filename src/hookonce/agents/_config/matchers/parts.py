@@ -121,4 +121,4 @@ def explain_coverage_gap(agent: Agent, pattern: str) -> str | None:
         return f"{pattern} fits some MCP tools only; here every tool of every MCP server is meant"
     if not coverage.unknown_tools:
         return None
-    return f"{pattern} fits tools that nobody knows; here only the known tools of {agent.title} are named"
+    return f"{pattern} matches unknown tools; here it lists only the known tools of {agent.title} are named"
