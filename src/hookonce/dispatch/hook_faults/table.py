@@ -104,7 +104,7 @@ FAULT_KINDS: Mapping[str, FaultKind] = {
         "restore it (its last version is {2}), or delete that copy",
     ),
     "drift": FaultKind(
-        "our entries in the agent's configuration",
+        "our entries in the agent's configuration; for the agent itself by the daemon, while it runs",
         "{0} does not call hookonce at {1}: entries are missing in {2}, so that no hook runs there",
         "hookonce install {3}",
     ),
