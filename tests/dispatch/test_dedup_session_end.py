@@ -8,6 +8,8 @@ import pytest
 from hookonce.base import paths
 from hookonce.base.spawn import fork
 from hookonce.dispatch import dedup, dispatcher
+from hookonce.inspect.store_access import ingest_spool, open_store
+from hookonce.store.query import RecordFilter, find_records
 from hookonce.store.spool import files
 from tests.cli.command import lines, run
 from tests.dispatch.pipeline_cases import PLAIN
@@ -139,3 +141,27 @@ def test_the_real_command_tells_it_once(home):
 
     (record,) = files.load_records()
     assert ("s1", 1) == (record.event.session, runs(home))
+
+
+@pytest.mark.parametrize("is_stored", [False, True], ids=["in the spool", "in the store"])
+def test_a_session_that_goes_on_ends_again(home, is_stored):
+    """
+    Nobody tells that it begins again, but what it does after its end says so; what came before it does not, nor does
+    another session. The second end may be told twice as well.
+    """
+    work = GEMINI | {"hook_event_name": "BeforeTool", "tool_name": "run_shell_command", "tool_input": {"command": "ls"}}
+    ends("gemini-cli", work, native="BeforeTool")
+    ends("gemini-cli", GEMINI)
+    ends("gemini-cli", work | {"session_id": "s2"}, native="BeforeTool")
+    ends("gemini-cli", GEMINI | {"reason": "other"})
+    assert 1 == [one.event.type for one in files.load_records()].count("session_end")
+    ends("gemini-cli", work | {"tool_input": {"command": "pwd"}}, native="BeforeTool")
+    if is_stored:
+        ingest_spool(pytest.fail)
+    ends("gemini-cli", GEMINI)
+    ends("gemini-cli", GEMINI | {"reason": "other"}, "project")
+
+    with open_store(pytest.fail) as connection:
+        told = [(one.event.session, one.event.type) for one in find_records(connection, RecordFilter(type="session_end"))]
+    assert [("s1", "session_end")] * 2 == told
+    assert 2 == runs(home)

@@ -131,7 +131,7 @@ def join_call(event: Event, via: str, deadline: float, store: DedupStore) -> _Jo
     If the process that decides is gone without a decision, the next one decides; but if its hooks have begun, it is
     whoever answers that very call in its place, and finds their results.
     """
-    if event.type == _SESSION_START:
+    if event.type == _SESSION_START or (event.type == _SESSION_END and _has_gone_on(event, store)):
         _drop_session_ends(event, store)
     page_deadline = monotonic() + _MAX_PAGE_WAIT_S
 
@@ -159,13 +159,22 @@ def await_decision(join: Callable[[], DedupEntry], call_id: str, deadline: float
         yield _DEDUP_POLL_INTERVAL_S
 
 
+def _has_gone_on(event: Event, store: DedupStore) -> bool:
+    """Whether a session has called since its end was told, and ends again; only second ends look into the record."""
+    entries = update_entries(digest_key(event.agent, _SESSION_END), lambda entry: entry, store)
+    ends = [entry.event for entry in entries if entry.event and entry.decided and not _has_event(entry, event)]
+    own_ends = [end for end in ends if _session_key(end) == _session_key(event)]
+    if event.session is None or not own_ends:
+        return False
+    from hookonce.store.spool.overlay import has_call_after  # an agent's call does without the database
+
+    return has_call_after(own_ends[-1], (_SESSION_START, _SESSION_END))
+
+
 def _drop_session_ends(event: Event, store: DedupStore) -> None:
     """Forget the ends of a session that begins again, because it will end again."""
-
-    def drop_end(entry: DedupEntry) -> DedupEntry | None:
-        return entry if entry.event is None or _session_key(entry.event) != _session_key(event) else None
-
-    update_entries(digest_key(event.agent, _SESSION_END), drop_end, store)
+    page, key = digest_key(event.agent, _SESSION_END), _session_key(event)
+    update_entries(page, lambda entry: None if entry.event and _session_key(entry.event) == key else entry, store)
 
 
 def _join(event: Event, via: str, store: DedupStore) -> DedupEntry:
@@ -313,20 +322,12 @@ def parse_entries(data: bytes, key: str) -> DedupEntries:
     except UnicodeDecodeError:
         return []
     except ValueError:  # what JavaScript may say and msgspec refuses
-        return _parse_lenient(data)
-
-
-_decode_entries = Decoder(list[DedupEntry]).decode
-
-
-def _parse_lenient(data: bytes) -> DedupEntries:
-    try:
-        return convert(load(data.decode()), type=list[DedupEntry])
-    except (ValueError, ValidationError):
+        with suppress(ValueError):
+            return convert(load(data.decode()), type=list[DedupEntry])
         return []
 
 
-_CLAIM_POLL_INTERVAL_S = 0.01
+_decode_entries = Decoder(list[DedupEntry]).decode
 
 
 class CallClaim(Struct, frozen=True):
@@ -342,10 +343,7 @@ class CallClaim(Struct, frozen=True):
 
 
 def claim_call(call_id: str, pid: int | None = None, *, keeps_results: bool = False) -> bool:
-    """Claim a call id for a process, by default for us; whether we are the ones who run its hooks.
-
-    We are also where no claim can be written, by anybody.
-    """
+    """Claim a call id for a process, or for us; whether we run its hooks, also where nobody can write a claim."""
     call_claim = CallClaim(done=False, pid=pid or os.getpid(), keeps_results=keeps_results)
     try:
         return create_exclusive(runtime_path("calls", call_id), dump(call_claim))
@@ -379,7 +377,7 @@ def await_answer(call_id: str, payload: bytes, deadline: float) -> Generator[flo
         call_claim = _load_claim(call_id, payload)
         if call_claim.done or is_dead:
             return call_claim
-        yield _CLAIM_POLL_INTERVAL_S
+        yield _DEDUP_POLL_INTERVAL_S
     return CallClaim(done=True)
 
 
@@ -388,8 +386,8 @@ def _load_claim(call_id: str, payload: bytes) -> CallClaim:
         data = runtime_file("calls", call_id).read_bytes()
         if not is_sealed(data):
             return convert(load(data.decode()), type=CallClaim)
-        reply = load(unseal(_claim_key(call_id, payload), data).decode())
-        return CallClaim(done=True, reply=convert(reply, type=Reply))
+        data = unseal(_claim_key(call_id, payload), data)
+        return CallClaim(done=True, reply=convert(load(data.decode()), type=Reply))
     except (OSError, ValueError, ValidationError):
         return CallClaim(done=True)
 

@@ -1,13 +1,13 @@
 """Spool overlay: records of the store together with those in spool files, by event id or as a view for SQL."""
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import closing
 from sqlite3 import Connection
 
 from hookonce.base import times
 from hookonce.errors import HookonceError
-from hookonce.model import Stored
+from hookonce.model import Event, Stored
 from hookonce.store import database
 from hookonce.store.entry import build_entry, decode_entry, index_columns
 from hookonce.store.integrity.chain import INDEX_COLUMNS
@@ -71,12 +71,27 @@ def last_call_time(agent: str, folder: str | None = None) -> float | None:
     with closing(database.open_reader()) as connection:
         for (session,) in connection.execute(statement, values).fetchall():
             query = RecordFilter(agent=agent, session=session, last=_SESSION_TAIL_RECORDS)
-            events = [record.event for record in find_records(connection, query) if record.event.derived_from is None]
-            calls += [item for item in events if item.origin is None or _OWN_SOURCES.isdisjoint(item.origin.via)][-1:]
+            calls += [record.event for record in find_records(connection, query) if _is_call(record.event)][-1:]
     spooled_events = [record.event for record in files.load_records() if record.event.agent == agent]
     calls += [event for event in spooled_events if folder in (None, event.cwd)]
     moments = (times.to_seconds(event.received or event.time) for event in calls)
     return max((moment for moment in moments if moment is not None), default=None)
+
+
+def has_call_after(event: Event, except_types: Collection[str]) -> bool:
+    """Whether the agent has called in the session of an event after it, but for calls of these types."""
+    query = RecordFilter(agent=event.agent, session=event.session, last=_SESSION_TAIL_RECORDS)
+    records = _query_both(lambda connection: [*find_records(connection, query)], lambda _: None)
+    key, moment = (event.agent, event.session), times.to_seconds(event.received or event.time) or 0.0
+    return any(
+        (times.to_seconds(other.received or other.time) or 0.0) > moment
+        for other in (record.event for record in records)
+        if (other.agent, other.session) == key and other.type not in except_types and _is_call(other)
+    )
+
+
+def _is_call(event: Event) -> bool:
+    return event.derived_from is None and (event.origin is None or _OWN_SOURCES.isdisjoint(event.origin.via))
 
 
 _CREATE_OVERLAY_TABLE = "CREATE TEMP TABLE spool_overlay AS SELECT * FROM main.events WHERE FALSE"
