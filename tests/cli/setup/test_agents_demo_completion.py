@@ -196,7 +196,7 @@ def test_every_column_of_a_configuration_is_put_into_words():
         "programs": "gemini",
         "before hooks run": "Say yes once.",
         "turned off by": "hooks.enabled: false in ~/.x.json",
-        "timeout": "in milliseconds, numbers below 500 being seconds; default 60 s; at most 90.5 s",
+        "timeout": "in milliseconds, numbers below 500 are seconds; default 60 s; at most 90.5 s",
         "edit is": "file_write or file_edit",
         "no decision": "prints {}",
         "a hook crashes": "the tool call is refused (closed)",
