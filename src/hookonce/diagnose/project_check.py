@@ -6,6 +6,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Literal
 
+from hookonce.base import paths
 from hookonce.base.files import read_regular_file
 from hookonce.base.json_stream import StreamLine, parse_json, read_documents
 from hookonce.base.settings import AGENT_HOOKS_RULES_FILE
@@ -21,19 +22,21 @@ _MAX_FILE_BYTES = 1 << 20
 
 
 def check_folder(folder: Path, *, strict: bool) -> CheckReport:
-    """Check a project: every problem is reported with the file that has it."""
-    project_sources = [source for source in find_sources(folder) if source.scope == "project"]
-    reports = {_relative_name(folder, source): _check_hooks(source, strict=strict) for source in project_sources}
+    """Check a project, or your own hooks' folder: every problem is reported with the file that has it."""
+    is_own = folder.resolve() == paths.config_dir().resolve()
+    folder = paths.config_dir() if is_own else folder  # however it was spelled
+    sources = [source for source in find_sources(folder) if source.scope == ("user" if is_own else "project")]
+    reports = {_relative_name(folder, source): _check_hooks(source, strict=strict) for source in sources}
     for name in (f"{PROJECT_FOLDER}/{POLICY_FILE}", f"{PROJECT_FOLDER}/{AGENT_HOOKS_RULES_FILE}"):
         if (report := _check_own_file(folder / name, strict=strict)) is not None:
             reports[name] = report
-    events = _check_events(folder, strict=strict)
+    events = None if is_own else _check_events(folder, strict=strict)
     reports |= {} if events is None else {_EVENTS_NAME: events}
     problems = [_with_file(name, problem) for name, report in reports.items() for problem in report.problems]
     warnings = [_with_file(name, problem) for name, report in reports.items() for problem in report.warnings]
     if not reports:
         problems.append(DocumentProblem(path="$", message="the folder holds neither hooks nor OpenHook events"))
-    trust = {_relative_name(folder, source): _trust_state(folder, source) for source in project_sources}
+    trust = {_relative_name(folder, source): _trust_state(folder, source) for source in sources if not is_own}
     message = "it is not trusted, so none of its hooks runs; hookonce trust shows them"
     warnings += [DocumentProblem(path=name, message=message) for name, state in trust.items() if state != "trusted"]
     return CheckReport(

@@ -7,6 +7,7 @@ from jsonschema import Draft202012Validator
 
 from hookonce.demo.replay import list_recordings as bundled
 from hookonce.formats.schema import load_schema
+from tests.attacks.terminal import shown
 from tests.cli.command import PAYLOAD, lines, recorded, run
 
 EVENT = {
@@ -241,3 +242,24 @@ def test_a_privacy_level_that_nobody_has_is_a_problem(tmp_path):
     done = run("check", "--json", str(tmp_path / "hooks.json"))
 
     assert ["expected one of minimal, standard, full"] == [one["message"] for one in done.documents()[0]["problems"]]
+
+
+def test_at_a_terminal_it_is_the_hooks_that_run_here(tmp_path):
+    """
+    Your own and the folder's; also where the folder of your own hooks is named.
+    """
+    hook = {"name": "guard", "event": "before_tool_execute", "blocking": True, "handler": {"type": "command", "command": "exit 0"}}
+    (tmp_path / ".config/hookonce").mkdir(parents=True)
+    (tmp_path / ".config/hookonce/hooks.json").write_text(json.dumps({"spec": "hooks/1.0", "hooks": [hook]}))
+
+    code, said = shown(tmp_path, "check", cwd=tmp_path)
+    named = run("check", tmp_path / ".config/hookonce", HOME=str(tmp_path))
+
+    assert (0, True) == (code, f"{tmp_path}/.config/hookonce: folder, 1 document: ok" in said), said
+    assert (0, True) == (named.code, "1 document: ok" in named.out), named
+
+
+def test_at_a_terminal_without_hooks_it_says_how_to_begin(tmp_path):
+    code, said = shown(tmp_path, "check", cwd=tmp_path)
+
+    assert (1, True) == (code, "hookonce init" in said), said

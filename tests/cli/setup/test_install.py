@@ -591,15 +591,17 @@ def test_whoever_asked_for_all_events_keeps_them(home):
 
 def test_leaving_says_which_hooks_are_not_asked_any_more(home):
     """
-    All hooks of the manifest, whoever wrote them; nothing is said where there are none.
+    All hooks of the manifest, whoever wrote them, right above the question; nothing is said where there are none.
     """
     ours(home, "install", "claude-code")
-    quiet = ours(home, "uninstall", "claude-code")
+    _, quiet = at_a_terminal(home, "uninstall", "claude-code", typed="no")
     file = home / ".config" / "hookonce" / "hooks.json"
     at_a_terminal(home, "adopt", "claude-code")
-    loud = ours(home, "uninstall", "claude-code")
+    _, loud = at_a_terminal(home, "uninstall", "claude-code", typed="no")
+    _, purged = at_a_terminal(home, "purge", "--config", typed="no")
 
-    assert "WARNING" not in quiet.err
-    assert f"WARNING: claude-code: 1 hook of {file} will not run any more; " in loud.err
-    assert "adopted" not in loud.err
+    assert "WARNING" not in quiet
+    for said, fate in ((loud, "will not run any more in claude-code"), (purged, "will be deleted")):
+        above = said[: said.index("To go on with")].rstrip().splitlines()[-1]
+        assert above.startswith(f"WARNING: 1 hook of {file} {fate}, "), above
     assert "/bin/true x" in ours(home, "convert", "--from", "hif", "--to", "claude-code", file).out

@@ -7,6 +7,7 @@ from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.layout import Column
 from hookonce.cli._ui.messages import pluralize, print_json, print_lines, warn
 from hookonce.cli._ui.tables import print_table, print_words
+from hookonce.configure.adoption import find_manifest
 from hookonce.configure.changes import FileChange, apply_change, count_changed_lines, render_diff
 from hookonce.configure.locations import ConfigRoots, current_roots
 from hookonce.configure.status import find_agents
@@ -28,7 +29,7 @@ def add_change_options(
         parser.add_argument("--scope", choices=("user", "project"), default="user", help="default: user")
         add_flag(parser, "--dry-run", "show what would change, without changing anything")
         if has_diff:
-            add_flag(parser, "--diff", "with --dry-run: also show every line that would change")
+            add_flag(parser, "--diff", "also show every line that changes")
 
 
 def select_agents(options: Namespace, locations: ConfigRoots) -> list[Agent]:
@@ -93,6 +94,25 @@ def report_changes(
             files = pluralize(len(changes), "file") + (f" of {names}" if names else "")
             print_words(f"dry run: {files} would be {verb}; nothing was written")
     return 1 if problems else 0
+
+
+def describe_changes(changes: list[FileChange]) -> str:
+    """Describe changes to the person who has to agree: every line first, and which files last, where it is read."""
+    counts = [(change.path, *count_changed_lines(change)) for change in changes]
+    files = "".join(f"{path}: {new} new lines, {old} lines removed\n" for path, new, old in counts)
+    return f"{render_diff(changes)}\n{files}"
+
+
+def unused_hooks_warning(scope: str, changes: list[FileChange], *, is_deleted: bool = False) -> str:
+    """Warn of the manifest's hooks, which no agent will call any more, or which are deleted; empty without them."""
+    file, count = find_manifest(scope, current_roots())
+    names = agent_names(changes)
+    if not count or not (names or is_deleted):
+        return ""
+    name = next(iter(names), "claude-code")
+    fate = "will be deleted" if is_deleted else f"will not run any more in {', '.join(names)}"
+    hint = f"hookonce convert --from hif --to {name} {file} writes them as hooks of {name} itself"
+    return f"WARNING: {pluralize(count, 'hook')} of {file} {fate}, hooks that adopt has moved there included. {hint}\n"
 
 
 def print_changes(changes: list[FileChange]) -> None:

@@ -1,8 +1,10 @@
 """hookonce check: validate event documents, manifests and projects."""
 
+import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
+from hookonce.base import paths
 from hookonce.base.json_stream import StreamLine, read_documents
 from hookonce.cli._ui.arguments import add_flag, add_max_line_option, open_input, read_bounded
 from hookonce.cli._ui.messages import pluralize, print_result, warn
@@ -10,8 +12,10 @@ from hookonce.diagnose.document_check import DOCUMENT_CHECKS, CheckReport, Docum
 from hookonce.diagnose.project_check import check_folder
 from hookonce.errors import HookonceError
 from hookonce.inspect.query_args import find_agent
+from hookonce.manifest.discover import find_project_sources, find_sources
 
 _EXAMPLES = """examples:
+  hookonce check              # in a terminal: your own hooks, and those of this folder
   hookonce check events.jsonl
   hookonce check --strict --json .openhook.json
   hookonce check .            # a project: its hooks, and whether they are trusted"""
@@ -20,7 +24,9 @@ _EXAMPLES = """examples:
 def configure(parser: ArgumentParser) -> None:
     """The options of `check`."""
     parser.epilog = _EXAMPLES
-    parser.add_argument("files", nargs="*", metavar="FILE", help="files or folders to check; default, or -: stdin")
+    parser.add_argument(
+        "files", nargs="*", metavar="FILE", help="files or folders to check; -: stdin, also the default of a pipe"
+    )
     parser.add_argument(
         "--from", dest="source", metavar="NAME", help="the agent or format of the files; default: detect it"
     )
@@ -35,7 +41,7 @@ def run(options: Namespace) -> int:
     source = options.source
     if source is not None and source not in DOCUMENT_CHECKS:
         source = find_agent(source, others=DOCUMENT_CHECKS).name
-    for name in options.files or ["-"]:
+    for name in options.files or _default_files():
         try:
             verdict = _check_file(name, options, source)
         except HookonceError as problem:
@@ -48,6 +54,17 @@ def run(options: Namespace) -> int:
         ok = ok and verdict.ok
         print_result(options, verdict, _print_verdict)
     return 0 if ok else 1
+
+
+def _default_files() -> list[str]:
+    """Standard input, or, where nobody writes to it, the folders whose hooks run here."""
+    if not sys.stdin.isatty():
+        return ["-"]
+    has_own_hooks = any(source.scope == "user" for source in find_sources(None))
+    folders = [paths.config_dir()] * has_own_hooks + [Path()] * bool(find_project_sources(Path()))
+    if not folders:
+        raise HookonceError("there are no hooks of yours or of this folder; hookonce init writes one, - reads stdin")
+    return [str(folder) for folder in folders]
 
 
 def _check_file(name: str, options: Namespace, source: str | None) -> CheckReport:

@@ -12,7 +12,7 @@ from hookonce.cli._ui.messages import pluralize, warn
 from hookonce.cli._ui.tables import print_words
 from hookonce.client.installation import install_client
 from hookonce.configure.adoption import Adoption, plan_adoption
-from hookonce.configure.changes import FileChange, join_changes, render_diff
+from hookonce.configure.changes import FileChange, join_changes
 from hookonce.configure.install import plan_install
 from hookonce.configure.locations import current_roots
 from hookonce.convert.losses import adoption_gaps
@@ -87,7 +87,7 @@ def _adopt_agent(
     changes = join_changes([plan.manifest, *plan.files, *entry_changes])
     if options.dry_run:
         return changes, []
-    require_consent("adopt", render_diff(changes))
+    require_consent("adopt", config_changes.describe_changes(changes))
     install_client()
     applied_changes, failures = config_changes.apply_changes([plan.manifest])
     if failures:  # hooks that the manifest could not take stay where they are

@@ -138,9 +138,9 @@ def _choose_http_address(options: Namespace) -> HttpAddress | Literal[False] | N
 def _confirm_changes(options: Namespace, changes: list[FileChange]) -> bool:
     """Whether the user wants these changes; a door that is open when we are not there only a person may choose."""
     if options.http:
-        require_consent("install --http", render_diff(changes))
+        require_consent("install --http", config_changes.describe_changes(changes))
         return True
-    if sys.stdin.isatty() and not options.json:
+    if (sys.stdin.isatty() or options.diff) and not options.json:
         print_lines(f"{render_diff(changes)}\n")
         config_changes.print_changes(changes)
     return confirm("Write this?")

@@ -15,7 +15,7 @@ from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.consent import require_consent
 from hookonce.cli._ui.messages import format_bytes
 from hookonce.configure.agent_trust import plan_review
-from hookonce.configure.changes import FileChange, render_diff
+from hookonce.configure.changes import FileChange
 from hookonce.configure.install import plan_removal
 from hookonce.configure.locations import current_roots
 from hookonce.configure.restore import delete_data, leftover_files
@@ -55,7 +55,8 @@ def run(options: Namespace) -> int:
         _print_folders(options, folders, "would be deleted")
         return code
     deletions = [f"delete {folder.path} and everything in it\n" for folder in folders if folder.is_deleted]
-    require_consent("purge", f"{render_diff(changes)}{''.join(deletions)}")
+    warning = config_changes.unused_hooks_warning("user", changes, is_deleted=options.config)
+    require_consent("purge", f"{config_changes.describe_changes(changes)}{''.join(deletions)}{warning}")
     end_daemon()  # what it still has to write goes with the rest
     applied_changes, failures = config_changes.apply_changes(changes, is_removal=True)
     hint = "run hookonce uninstall --scope project there first"

@@ -6,7 +6,6 @@ from hookonce.cli._ui import config_changes
 from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.consent import require_consent
 from hookonce.cli._ui.messages import print_json
-from hookonce.configure.changes import render_diff
 from hookonce.configure.locations import current_roots
 from hookonce.configure.restore import list_copies, plan_restore
 from hookonce.errors import UsageError
@@ -32,7 +31,7 @@ def run(options: Namespace) -> int:
     )
     if options.dry_run or not changes:
         return config_changes.report_changes(options, "restored", changes, problems)
-    require_consent("restore", render_diff(changes))
+    require_consent("restore", config_changes.describe_changes(changes))
     applied_changes, failures = config_changes.apply_changes(changes, is_removal=True)
     return config_changes.report_changes(options, "restored", applied_changes, problems + failures)
 

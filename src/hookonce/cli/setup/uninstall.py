@@ -6,13 +6,11 @@ from hookonce.base import paths
 from hookonce.cli._ui import config_changes
 from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.consent import require_consent
-from hookonce.cli._ui.messages import pluralize, warn
 from hookonce.configure import http_policy
-from hookonce.configure.adoption import find_manifest
 from hookonce.configure.agent_trust import plan_review
-from hookonce.configure.changes import FileChange, render_diff
+from hookonce.configure.changes import FileChange
 from hookonce.configure.install import plan_removal
-from hookonce.configure.locations import ConfigRoots, current_roots
+from hookonce.configure.locations import ConfigRoots
 from hookonce.configure.wrappers import leftover_wrappers
 from hookonce.model import Agent
 
@@ -43,18 +41,8 @@ def run(options: Namespace) -> int:
     problems += leftovers
     if options.dry_run or not changes:
         return config_changes.report_changes(options, "changed", changes, problems)
-    if text := _unused_hooks_warning(options, changes):
-        warn(f"WARNING: {text}")
-    require_consent("uninstall", render_diff(changes))
+    warning = config_changes.unused_hooks_warning(options.scope, changes)
+    require_consent("uninstall", f"{config_changes.describe_changes(changes)}{warning}")
     applied_changes, failures = config_changes.apply_changes(changes, is_removal=True)
     http_policy.drop_unused_address()
     return config_changes.report_changes(options, "given back", applied_changes, problems + failures)
-
-
-def _unused_hooks_warning(options: Namespace, changes: list[FileChange]) -> str | None:
-    file, count = find_manifest(options.scope, current_roots())
-    names = config_changes.agent_names(changes)
-    if not count or not names:
-        return None
-    hint = f"hookonce convert --from hif --to {names[0]} {file} shows them as {names[0]}'s own"
-    return f"{', '.join(names)}: {pluralize(count, 'hook')} of {file} will not run any more; {hint}"
