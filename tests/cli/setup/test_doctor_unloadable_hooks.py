@@ -47,7 +47,7 @@ WRONG = {
     "no descriptor": (hook(type="module", file="juge.json"), "juge.json cannot be read: No such file or directory"),
     "unread descriptor": (hook(type="module", file="unread.json"), "expected a JSON document"),
     "no program": (hook(type="module", file="gone.json"), "there is no program ./jugde"),
-    "not granted": (hook(type="module", file="wishing.json"), "judge wants net.fetch"),
+    "not granted": (hook(type="module", file="wishing.json"), "judge needs net.fetch"),
 }
 
 

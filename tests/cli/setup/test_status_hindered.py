@@ -53,7 +53,7 @@ def test_entries_that_nobody_has_reviewed_are_untrusted_until_they_are(tmp_path)
         assert "codex: Review the hooks with /hooks in Codex" in ran.out
         assert "Next: hookonce install codex --trust, if you trust" in ran.out
     assert "Review" not in trusted.out
-    assert "codex: hookonce is marked as reviewed" in trusted.out
+    assert "codex: hookonce's entries are marked as reviewed" in trusted.out
     assert "  untrusted  " in before
     assert "until you have reviewed them, in the agent or with hookonce install --trust" in before
     assert [["user", "untrusted"], []] == [[data["hindered"][0][name] for name in ("scope", "state")], later["hindered"]]

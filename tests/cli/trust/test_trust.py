@@ -193,7 +193,7 @@ def test_scanners_of_the_user_and_the_system_are_heard(project, home, tmp_path, 
     scanner.unlink()
     project.put("guard.sh", "#!/bin/sh\n")
     code, _, err = hookonce(capsys, "trust", project.folder)
-    assert (1, True) == (code, "cannot be asked" in err)
+    assert (1, True) == (code, "cannot be run" in err)
     assert [False] == project.states()
 
 
