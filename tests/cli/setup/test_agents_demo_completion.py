@@ -236,7 +236,7 @@ def test_the_demo_shows_every_bundled_agent():
     shown = {line.split()[0] for line in ran.out.splitlines() if line.strip()}
     assert set(bundled()) <= shown
     assert len(bundled()) >= 8
-    assert re.search(rf"\d+ events of {len(bundled())} agents: \d+ native words became \d+\.", ran.out)
+    assert re.search(rf"\d+ events of {len(bundled())} agents: \d+ native names became \d+ canonical ones\.", ran.out)
     assert "before_tool_execute" in ran.out
     assert "BeforeTool" in ran.out
 
