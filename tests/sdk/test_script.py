@@ -87,9 +87,9 @@ def test_it_answers_who_calls_it(tmp_path):
 @pytest.mark.parametrize(
     ("raw", "words", "expected", "told"),
     [
-        (b"{", [], 2, "no JSON"),
+        (b"{", [], 2, "not JSON"),
         (b"[" * 5000, [], 2, "nested deeper"),
-        (b"[]", [], 2, "no JSON object"),
+        (b"[]", [], 2, "not a JSON object"),
         (b"{}", [], 1, "nothing says whose payload this is"),
         (b'{"schema": "hookonce/1"}', [], 2, "no canonical event"),
         (b"{}", ["nobody"], 1, "no agent is called 'nobody'"),

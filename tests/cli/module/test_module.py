@@ -412,7 +412,7 @@ def test_two_modules_of_one_name_are_not_mixed_up(home):
 def test_a_pipe_among_the_descriptors_keeps_nobody_waiting(home):
     os.mkfifo(home / ".config/hookonce/modules/pipe.json")
     rows = {row["file"].rpartition("/")[2]: row for row in module(home, "list", "--json").documents()}
-    assert "no ordinary file" in rows["pipe.json"]["state"]
+    assert "not a regular file" in rows["pipe.json"]["state"]
 
 
 @pytest.mark.covers("AMP-31")

@@ -111,7 +111,7 @@ def test_trying_shows_what_the_hook_wrote_and_what_nobody_understands(home):
 
     assert "it wrote on stderr: watch out\n" in seen.out
     assert "its answer has fields that are not known: reson\n" in seen.out
-    assert "would ask" not in seen.out
+    assert "would run this hook" not in seen.out
     assert ("watch out\n", ["reson"], None) == (told["stderr"], told["unknown"], told["skipped"])
 
 
@@ -127,7 +127,7 @@ def test_trying_says_when_no_agent_would_ask_the_hook(home):
     assert "it is for before_tool_execute, and this is after_tool_execute" in event.out
     assert 0 == own.code
     assert '"type":"after_tool_execute"' in own.out
-    assert "only tried" not in own.out
+    assert "would run this hook" not in own.out
 
 
 def test_every_word_that_an_answer_may_have_is_understood():

@@ -458,7 +458,7 @@ def test_the_door_is_shut_while_a_hook_has_to_be_asked(home):
 
     status, body = poster.post(payload())
     assert 200 == status
-    assert "could not ask" in json.loads(body)["hookSpecificOutput"]["permissionDecisionReason"]
+    assert "could not run the required hooks" in json.loads(body)["hookSpecificOutput"]["permissionDecisionReason"]
     assert 503 == poster.event("claude-code", "PostToolUse", payload(hook_event_name="PostToolUse"))[0]
     home.hooks()
     assert (200, b"{}") == poster.post(payload())
@@ -474,5 +474,5 @@ def test_a_project_that_has_such_a_hook_shuts_it_too(home):
     assert (200, b"{}") == poster.post(given)
     home.trust()
 
-    assert "could not ask" in poster.post(given)[1].decode()
+    assert "could not run the required hooks" in poster.post(given)[1].decode()
     assert (200, b"{}") == poster.post(payload(cwd="/"))
