@@ -96,7 +96,7 @@ def test_managed_files_count_only_if_the_machines_owner_alone_can_write_them(hom
             file.parent.chmod(0o777)
 
     (source,) = find_sources(None)
-    assert "does not count" in source.problem
+    assert "so it is ignored" in source.problem
     assert b"" == source.data
 
 
