@@ -85,7 +85,7 @@ BROKEN = {
     "hangs": ("health", "gave no answer in"),
     "two_answers": ("health", "gave more than one answer to one request"),
     "half_a_line": ("health", "without the end of a line"),
-    "no_json": ("health", "no JSON"),
+    "no_json": ("health", "not JSON"),
     "closes_stdin": ("describe", "does not read its stdin"),
     "endless_line": ("health", "wrote 10485760 bytes without the end of a line"),
     "wrong_id": ("health", "with the id 'somebody else'"),
