@@ -98,7 +98,7 @@ def select_functions(module: ModuleType, name: str | None, event: Event) -> list
         if isinstance(getattr(candidate, _FILTER_ATTRIBUTE, None), HookFilter)
     }
     if not candidates:
-        raise HookonceError(f"{module.__file__} has no function that is marked with @hook")
+        raise HookonceError(f"{module.__file__} has no function with @hook")
     return [candidate for candidate in candidates.values() if _matches_event(filter_of(candidate), event)]
 
 
