@@ -228,7 +228,7 @@ def test_a_module_of_others_is_offered_to_holders_of_a_token_alone(tmp_path):
     ran = run("module", "serve", file, "--http", "0", HOME=str(tmp_path))
 
     assert (64, "") == (ran.code, ran.out)
-    assert "name a token with --token-env" in ran.err
+    assert "set a token with --token-env" in ran.err
 
 
 def fifo(path, _home):
@@ -337,6 +337,7 @@ OWN_FILES = {
     "handlers/supervise/hook_results.py": "of the runtime folder",
     "handlers/supervise/limits.py": "of /proc",
     "handlers/supervise/watchdog.py": "of /proc",
+    "daemon/lifecycle.py": "of our installation",
     "modules/conformance/suite.py": "of /proc",
     "sdk/function_runner.py": "a hook that is trusted, and copied",
     "sdk/script.py": "the program that runs",

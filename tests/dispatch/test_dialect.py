@@ -298,4 +298,4 @@ def test_a_hook_whose_dialect_has_no_word_for_an_event_has_failed_or_is_left_out
 
     assert ("deny", ["deny", None, None]) == (heard_of.outcome, [run.outcome for run in record.runs])
     assert [True, True, False] == [bool(run.failure) for run in record.runs]
-    assert "no word for teammate_idle" in " ".join(gap.note or "" for gap in record.gaps)
+    assert "no event for teammate_idle" in " ".join(gap.note or "" for gap in record.gaps)

@@ -114,7 +114,7 @@ def test_a_pattern_that_nobody_can_judge_stands_everywhere():
     made = convert(source, CLAUDE, WINDSURF)
 
     assert 4 == len(made.document["hooks"])
-    assert "'^(?!Bash)' also picks tools of Claude Code that nobody knows" in made.gaps[0].note
+    assert "'^(?!Bash)' also picks tools of Claude Code that are not known" in made.gaps[0].note
 
 
 def test_events_without_lines_between_the_words():
