@@ -133,4 +133,4 @@ def test_translate_signs_and_check_verifies(home):
 def test_translate_says_where_a_signature_has_no_place():
     done = run("translate", "--to", "canonical", "--sign", given=lines(PAYLOAD))
     assert 64 == done.code
-    assert "has no place for a signature" in done.err
+    assert "cannot hold a signature" in done.err

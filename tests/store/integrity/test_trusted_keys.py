@@ -64,8 +64,8 @@ def test_the_file_is_read_when_it_has_changed(monkeypatch):
     key, one = built("friend")
     other_key, other = built("other")
     add_trusted_key(one)
-    reads, decode = [], trusted_keys.decode
-    monkeypatch.setattr(trusted_keys, "decode", lambda raw, **more: reads.append(raw) or decode(raw, **more))
+    reads, decode = [], trusted_keys.decode_own_file
+    monkeypatch.setattr(trusted_keys, "decode_own_file", lambda *words: reads.append(words) or decode(*words))
 
     assert ["friend"] * 50 == [find_name(key) for _ in range(50)]
     assert len(reads) <= 1
