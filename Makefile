@@ -18,12 +18,13 @@ BUILT := pyproject.toml hatch_build.py $(wildcard src/hookonce/client/native/*.[
 run: $(PLAIN)  ## start hookonce and show what happens; without a terminal, or an agent, a demonstration
 	@$(BIN)/hookonce up --or-demo
 
-# One collection beside the checks writes the compiled tests that every worker then reads.
+# The checks run beside the tests, which often wait; one collection writes the compiled tests that all workers then read.
 test: $(DEV)  ## all checks and all tests that need nothing from outside
-	@$(BIN)/pytest --collect-only --quiet > $(VENV)/collect.log 2>&1 & \
-	$(MAKE) --no-print-directory lint; code=$$?; wait; exit $$code
-	@echo "pytest"
-	@$(BIN)/pytest -n auto -m "not integration" $(ARGS)
+	@echo "lint-imports, ruff, mypy and pytest"
+	@$(MAKE) --no-print-directory lint > $(VENV)/lint.log 2>&1 & lint=$$!; \
+	$(BIN)/pytest --collect-only --quiet > $(VENV)/collect.log 2>&1; \
+	$(BIN)/pytest -n auto -m "not integration" $(ARGS); code=$$?; \
+	wait $$lint || { cat $(VENV)/lint.log; code=1; }; exit $$code
 
 test-integration: $(DEV)  ## tests that need installed agents or services
 	@echo "pytest, integration"

@@ -818,6 +818,7 @@ BREAKAGES = {
 }
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("way", BREAKAGES)
 def test_a_user_manifest_that_cannot_be_read_is_a_broken_one(home, way):
     """

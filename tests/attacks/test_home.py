@@ -64,7 +64,7 @@ def link(home, folder):
     return place
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(4)
 @pytest.mark.parametrize("warmth", ["warm", "cold"])
 @pytest.mark.parametrize("value", HOMES.values(), ids=HOMES)
 def test_home_of_the_call_counts_for_nothing(refusing, value, warmth):

@@ -287,6 +287,7 @@ PLANTED = [
 PLANTS = [fifo, endless, folder, sparse, unreadable, dangling, loop]
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("plant", PLANTS)
 def test_what_is_no_file_neither_hangs_nor_fills_the_memory(tmp_path, plant):
     """

@@ -20,6 +20,7 @@ from hookonce.sdk.emitter import Emitter
 from hookonce.store.spool import files
 from tests.attacks.payload_fuzz import ENTRIES, MARK, Fuzzer
 from tests.daemon.installed_home import TOOL, command, payload
+from tests.sample import part
 
 CALLS = int(os.environ.get("HOOKONCE_FUZZ", "400"))
 SAMPLE = 32  # calls through the real client
@@ -199,7 +200,7 @@ def test_an_event_that_nobody_knows_is_judged_as_that_of_its_entry(nest, mode):
         asked.append(operation.payload)
         return OperationResult(code=2, stderr=b"asked")
 
-    for agent, native, _ in ENTRIES:
+    for agent, native, _ in part(ENTRIES, 2, mode == "open"):
         own_keys = [key for key, slot in agents.load(agent).keys.items() if slot == "event"]
         for name in ("SomethingNew", "SessionStart", "", 7, None):
             for key in {*own_keys, "hook_event_name", "agent_action_name"}:

@@ -391,6 +391,7 @@ def test_purge_reaches_the_runtime_directory_and_the_daemon_writes_nothing_after
 # A decision for another call
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("way", ["warm", "cold"])
 @pytest.mark.parametrize(
     "change",

@@ -78,6 +78,7 @@ def path_without_hookonce(home):
     return f"{home}/bin{os.pathsep}{os.environ['PATH']}"
 
 
+@pytest.mark.part(2)
 @pytest.mark.covers("AMP-5", "AMP-12")
 @pytest.mark.parametrize(("name", "transport"), EXAMPLES if EXHAUSTIVE else EXAMPLES[:4])
 def test_our_examples_pass_over_both_transports(home, name, transport):

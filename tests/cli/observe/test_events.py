@@ -149,6 +149,7 @@ def test_values_with_commas_are_read_by_others(home):
     assert FIRST == rows[4]["session"]
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("name", ["openhook", "agent-hooks", "cloudevents", "ocsf", "otel", "amplifier", "canonical", "openhook@cwd"])
 def test_a_format_is_what_translate_makes_of_the_records(home, name):
     records = run("events", "--json", HOME=str(home)).out.encode()

@@ -206,6 +206,7 @@ def pause_all(_):
     return "until "
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("harm", [break_manifest, break_first, add_second, lose, lock, pause_all], ids=lambda one: one.__name__)
 def test_what_holds_up_all_hooks_is_told(tmp_path, monkeypatch, capsys, harm):
     """

@@ -80,6 +80,7 @@ def test_whatever_goes_wrong_ends_by_fail_mode(asked, there):
     assert refused(call(), LATE)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("dialect", ["gemini-cli", "codex", "cursor"])
 def test_a_script_written_for_another_agent_runs_behind_claude_code(asked, dialect):
     """

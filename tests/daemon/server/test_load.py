@@ -11,7 +11,7 @@ from tests.daemon.server.test_sessions import STOP, stopping
 from tests.handlers.processes import eventually
 
 SLOW = int(os.environ.get("HOOKONCE_SLOW_HOOKS", "60"))
-ROUNDS = int(os.environ.get("HOOKONCE_LOAD_ROUNDS", "130"))  # each a session of its own, of which 256 are followed
+ROUNDS = int(os.environ.get("HOOKONCE_LOAD_ROUNDS", "60"))  # each a session of its own, of which 256 are followed
 WAITS = '[ -e "$HOME/go" ] || cat "$HOME/gate"; echo "$NUMBER" >&2; exit 2'
 PATIENT = ["claude-code", "PreToolUse", "--dialect", "claude-code", "--run", WAITS, "--scope", "user", "--timeout", "600"]
 COMPACT = ["claude-code", "PreCompact", "--via", "claude-code/user"]
@@ -74,7 +74,7 @@ def _mixed(home):
         assert refused(home.tool(session=name), "no")
         assert home.call(*STOP, given=stopping(session=name))[1]
         assert SILENT == home.call(*COMPACT, given=payload(session=name, hook_event_name="PreCompact"))
-        if number % 50 == 0:
+        if number % 25 == 0:
             assert refused(home.tool("x" * 500_000, session=name), "no")
             with home.start(*TOOL) as killed:
                 killed.kill()

@@ -209,6 +209,7 @@ def test_as_json_it_is_one_object(folders):
     assert True is json.loads(run_tool("diff.py", folders[1], folders[1], "--json").out)["same"]
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
