@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from hookonce.base import ids, paths, wire
+from hookonce.base.process_info import read_proc_stat
 from hookonce.base.runtime_dir import find_runtime_dir
 from hookonce.client.daemon_endpoints import with_address
 from hookonce.daemon import connection
@@ -169,11 +170,16 @@ class Home:
         return [pid for pid in running("/hookonce/daemon/__main__.py") if str(self.bin) in _words(pid)]
 
     def kill(self):
-        """End the daemon as nobody wants to be ended; whether there was one."""
+        """End the daemon as nobody wants to be ended; whether there was one.
+
+        A child of it is left alone: one that has just been forked looks like it, and becomes a hook's watchdog.
+        """
         found = self.daemons()
         for pid in found:
+            stat = read_proc_stat(pid)
             with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+                if stat is not None and int(stat[1]) not in found:
+                    os.kill(pid, signal.SIGKILL)
         return bool(found)
 
     def is_locked(self):
