@@ -51,6 +51,7 @@ def test_every_rule_has_a_source_and_who_has_none_is_told():
     assert "85% of the window or 33,000 tokens before its end, whichever is first" == describe_rule(rules["qwen-code"])
 
 
+@pytest.mark.part(2)
 @pytest.mark.covers("AH-39", "AH-49")
 @pytest.mark.parametrize(
     ("agent", "model", "data", "told"),

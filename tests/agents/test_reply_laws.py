@@ -33,6 +33,7 @@ def meant(agent, native, decision):
     return replace(weaken(decision, point_of(agent, native), given_input)[0], by=None)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("name", ABLE)
 @given(decision=decisions)
 def test_an_answer_is_read_as_it_was_meant(name, decision):

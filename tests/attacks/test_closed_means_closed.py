@@ -352,7 +352,7 @@ def is_asked_or_refused(ending):
     return ending is not None and ending[0] == "deny" and (ending[1] == "no" or "hookonce trust" in ending[1])
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(3)
 @pytest.mark.parametrize("way", WAYS)
 def test_whatever_an_agent_does_to_a_trusted_project_its_guard_is_asked_or_the_call_refused(agreed, way):
     """
@@ -441,7 +441,7 @@ LIMITS = ["ulimit -v 20000", "ulimit -v 4000", "ulimit -u 1", "ulimit -f 0", *(f
 NO_LIBRARY = {"ulimit -n 0", "ulimit -n 3", "ulimit -v 4000"}  # with which no library may be loaded
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(3)
 @pytest.mark.parametrize("limit", LIMITS)
 def test_a_guard_that_lacks_what_it_needs_to_run_refuses(any_client, project, limit):
     """
@@ -465,6 +465,7 @@ def link_statically(home):
         pytest.skip("there is no static C library here")
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     "way", ["no interpreter", "no package", "interpreter that fails", "interpreter that is killed"]
 )
@@ -532,6 +533,7 @@ def test_a_worktree_that_was_seen_refuses_without_an_interpreter(any_client, pro
     assert is_refusal(limited(any_client, ":", tree / "sub"))
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("stdout", [">/dev/full", ">&-"])
 @pytest.mark.parametrize("has_python", [True, False])
 def test_a_refusal_that_cannot_be_written_is_an_exit_code(any_client, project, stdout, has_python):
@@ -581,6 +583,7 @@ def test_what_was_trusted_before_counts_again_and_an_accepted_absence_holds_for_
     assert ("deny", "no") == answer(agreed)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("has_git", [True, False])
 @pytest.mark.parametrize("change", ["", "# other\n"])
 @pytest.mark.parametrize("absent", [deleted_folder, broken_manifest])
@@ -679,6 +682,7 @@ RUNS = {
 }
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("name", RUNS)
 def test_what_a_command_line_really_runs_is_pinned(agreed, name):
     """
@@ -759,6 +763,7 @@ def user_hook(tmp_path, monkeypatch):
     return lambda **more: write_manifest(tmp_path / ".config" / "hookonce" / "hooks.json", {**HOOK, **more})
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     "output", ["garbage", '{"decision": "blo', '{"hookSpecificOutput": {"permissionDec', "[]", "{} {}"]
 )
@@ -838,6 +843,7 @@ def test_a_user_manifest_that_cannot_be_read_is_a_broken_one(home, way):
     assert None is ask(home, home.where)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("way", BREAKAGES)
 @pytest.mark.parametrize("on_failure", ["open", "closed"])
 def test_a_manifest_that_was_gone_for_a_moment_is_not_forgotten(tmp_path, monkeypatch, way, on_failure):

@@ -265,7 +265,7 @@ def test_each_row_that_needs_a_person_is_played():
     assert {*NEEDS_PERSON} == {name.partition(" (")[0] for name in CASES}
 
 
-@pytest.mark.part(3)
+@pytest.mark.part(4)
 @pytest.mark.parametrize("name", CASES)
 def test_only_a_person_can(name, victim):
     """

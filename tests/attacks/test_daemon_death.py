@@ -76,6 +76,7 @@ def is_clean(home):
     return eventually(lambda: not [*calls.glob("*.*")] and not running(str(calls)), LONG)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("mode", ["open", "closed"])
 @pytest.mark.parametrize("heard", ["before", "after"], ids=["it ends before anybody looks", "it ends after that"])
 def test_a_hook_that_has_begun_is_heard_out(warm, mode, heard):

@@ -58,7 +58,7 @@ def impostor():
         process.wait()
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(3)
 @pytest.mark.parametrize("confine", CONFINEMENTS.values(), ids=CONFINEMENTS)
 def test_a_confined_program_at_our_socket_is_not_believed(world, impostor, confine):
     """
@@ -94,7 +94,7 @@ def test_another_program_than_the_interpreter_is_not_believed(world, impostor):
 UNSHARED = {"network": "-rn", "user": "-r", "ipc": "-ri", "uts": "-ru", "cgroup": "-rC", "time": "-rT", "mounts": "-rm"}
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(3)
 @pytest.mark.parametrize("flags", UNSHARED.values(), ids=UNSHARED)
 def test_a_confined_callers_hook_runs_inside_its_confinement(warm, flags):
     """

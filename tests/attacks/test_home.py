@@ -64,7 +64,7 @@ def link(home, folder):
     return place
 
 
-@pytest.mark.part(4)
+@pytest.mark.part(5)
 @pytest.mark.parametrize("warmth", ["warm", "cold"])
 @pytest.mark.parametrize("value", HOMES.values(), ids=HOMES)
 def test_home_of_the_call_counts_for_nothing(refusing, value, warmth):
@@ -118,6 +118,7 @@ def test_a_folder_of_the_client_that_is_elsewhere_is_told(tmp_path, monkeypatch)
     assert "move it away" in finding.message
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("umask", [0o000, 0o002, 0o022, 0o077])
 def test_our_own_folders_are_for_us_alone(tmp_path, monkeypatch, umask):
     """

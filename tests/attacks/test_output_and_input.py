@@ -104,7 +104,7 @@ def test_every_command_is_tried():
     assert {*TRIES} == {*COMMANDS}
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(3)
 @pytest.mark.parametrize("words", [words for tries in TRIES.values() for words in part(tries, 2)], ids=lambda words: " ".join(words)[:60].replace("\x1b", ""))
 def test_nothing_of_others_is_obeyed_by_a_terminal(place, words):
     """
@@ -184,6 +184,7 @@ def test_no_diff_shows_a_token():
     assert [line[:1] for line in text.splitlines()] == ["-", "+", "@", "-", "-", "-", "-", "+"]
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("words", [["uninstall"], ["purge"], ["install", "--no-http"], ["install", "--http"], ["adopt", "claude-code"]], ids=" ".join)
 def test_no_dry_run_shows_the_token_of_the_listener(tmp_path, monkeypatch, words):
     """
@@ -287,7 +288,7 @@ PLANTED = [
 PLANTS = [fifo, endless, folder, sparse, unreadable, dangling, loop]
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(3)
 @pytest.mark.parametrize("plant", PLANTS)
 def test_what_is_no_file_neither_hangs_nor_fills_the_memory(tmp_path, plant):
     """
@@ -373,6 +374,7 @@ def posting(installed, tmp_path_factory):
 ODD_FOLDERS = ["/x/" + "y" * 300, "/" + "z/" * 3000, "/etc/passwd/x", "/proc/self/fd/999", "relative", "", "/a\0b", "/\ud800", "/proc/1/cwd/x", "//", "/..", EVIL, 5, None, ["/"]]
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("cwd", ODD_FOLDERS, ids=lambda cwd: repr(cwd)[:30])
 def test_a_post_is_answered_wherever_it_says_it_comes_from(posting, cwd):
     """
@@ -381,6 +383,7 @@ def test_a_post_is_answered_wherever_it_says_it_comes_from(posting, cwd):
     assert denies(posting.post(payload("ls", cwd=cwd)))
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("bad", [b"\xff", b"\xc3", b"\xed\xa0\x80", b"\x00", b"\\ud800", b"\x80" * 2000], ids=repr)
 def test_a_post_with_bytes_that_are_no_text_is_answered(posting, bad):
     """

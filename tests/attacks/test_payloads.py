@@ -114,7 +114,7 @@ def program_hook(place, **more):
     return {"name": "guard", "event": "before_tool_execute", "blocking": True, "handler": {"type": "command", "command": f"python3 {place}/program.py"}, **more}
 
 
-@pytest.mark.part(3)
+@pytest.mark.part(4)
 @pytest.mark.parametrize("hook", [function_hook, program_hook])
 @pytest.mark.parametrize("odd", ODD)
 def test_hooks_that_fail_open_read_whatever_a_model_writes(nest, odd, hook):
@@ -141,6 +141,7 @@ def test_half_a_character_switches_off_no_function_hook(home):
             assert b'"not here"' in heard[1], (text, heard)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("levels", [MAX_NESTING_LEVELS + 1, 990, 1200, 100_000])
 def test_what_is_nested_too_deeply_is_refused_with_a_reason(home, levels):
     """

@@ -62,6 +62,7 @@ def everything(home):
     return {str(file): file.read_bytes() for file in files}
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("mark", [".git", ".hg", ".jj", None])
 @pytest.mark.parametrize("plant", [to_a_file, to_nothing, to_a_folder, by_two_steps, to_a_neighbour])
 def test_no_link_of_a_project_is_followed(home, plant, mark):

@@ -107,7 +107,7 @@ TAMPERING = {
 }  # fmt: skip
 
 
-@pytest.mark.part(3)
+@pytest.mark.part(4)
 @pytest.mark.parametrize("attack", TAMPERING)
 def test_what_is_changed_in_the_database_is_noticed(writer, attack):
     assert [] == flaws()
@@ -180,7 +180,7 @@ def rows_of(names):
         return [connection.execute("SELECT count(*) FROM events WHERE id = ?", (name,)).fetchone()[0] for name in names]
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(3)
 @pytest.mark.parametrize("has_new_writer", [False, True], ids=["open writer", "new writer"])
 @pytest.mark.parametrize("attack", TRIGGERS)
 def test_what_would_keep_rows_out_is_noticed_and_nothing_is_lost(writer, attack, has_new_writer):
@@ -478,6 +478,7 @@ JOINS = {
 }  # fmt: skip
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("join", JOINS)
 def test_a_token_that_a_shell_joins_is_found(join):
     """In every published format whose secret is one word, cut early, in the middle and late; also in a whole record."""

@@ -52,6 +52,7 @@ def test_a_process_that_runs_handlers_all_day_registers_each_depth_once(monkeypa
     assert [1, 1] == [below({process_info.PARENT_VARIABLE: token}) for token in (first, renewed)]
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("mark", ["", "0" * 16, "../calls/x", "/etc/passwd", "a b", "é", "x" * 5000])
 def test_a_mark_that_is_none_counts_for_nothing(mark):
     """

@@ -52,6 +52,7 @@ def test_a_call_that_ends_by_a_signal_is_an_error(spawn):
     assert [3, 0] == [*spawn("/bin/sh", "-c", "kill -9 $$")[1:3]]
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("said", [b"", b"ye", b"yes!", b"no\n"])
 def test_a_call_that_says_something_else_is_wrong(spawn, said):
     assert [0, 3] == [*spawn("/bin/cat", given=said, expected=b"yes")[1:3]]

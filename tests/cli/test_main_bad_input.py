@@ -74,6 +74,7 @@ def test_stop_means_the_first_bad_line(bad, words):
     assert "1 line could not be read; 1 event written" in ran.err
 
 
+@pytest.mark.part(2)
 @KINDS
 def test_a_bad_first_line_is_no_different(bad, words):
     """
@@ -86,6 +87,7 @@ def test_a_bad_first_line_is_no_different(bad, words):
     assert words in ran.err
 
 
+@pytest.mark.part(2)
 @KINDS
 def test_check_and_identify_go_on_too(bad, words):
     """
@@ -177,6 +179,7 @@ def test_wrong_types_in_documents_break_nothing(name):
     assert (1, False, len(given)) == (checked.code, *(checked.documents()[0][key] for key in ("ok", "documents")))
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     "command", ["agents", "agents codex", "demo", "demo --json", "agents --json", "--help", "translate --to canonical"]
 )

@@ -34,6 +34,7 @@ WRONG_USAGE = {
 }
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(("words", "told"), WRONG_USAGE.values(), ids=WRONG_USAGE)
 def test_wrong_usage_ends_in_64(words, told):
     """

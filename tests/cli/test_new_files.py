@@ -31,6 +31,7 @@ def test_init(tmp_path):
     assert [] == faults(project / ".hookonce")
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("name", TARGETS)
 def test_convert(name, tmp_path):
     """

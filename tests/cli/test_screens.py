@@ -124,6 +124,7 @@ def live_screen(width, monkeypatch):
     return out.getvalue()
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("name", [*COMMANDS, "up"])
 def test_a_screen_is_as_it_was_looked_at(name, home, monkeypatch):
     """

@@ -76,7 +76,7 @@ def uninstall(agent, place, scope="user"):
     return changes
 
 
-@pytest.mark.part(3)
+@pytest.mark.part(4)
 @pytest.mark.parametrize(("name", "style"), part(product(FILES, STYLES), 2))
 def test_a_file_of_others_comes_back_byte_for_byte(name, style, place):
     """
@@ -97,6 +97,7 @@ def test_a_file_of_others_comes_back_byte_for_byte(name, style, place):
     assert change.new != before
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("name", FILES)
 def test_foreign_hooks_stay_in_order_and_ours_come_out_of_a_changed_file(name, place):
     """
@@ -125,7 +126,7 @@ def parsed(agent, path):
     return hooks
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(3)
 @pytest.mark.parametrize("scope", ["user", "project"])
 @pytest.mark.parametrize("name", ABLE)
 def test_where_there_was_nothing_nothing_is_left(name, scope, place):
@@ -219,6 +220,7 @@ BROKEN = {
 FINE = {("antigravity", "hooks is a text"), ("antigravity", "hooks is a list of numbers"), ("kiro", "hooks is a list of numbers")}
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(("name", "fault"), [(name, fault) for name in FILES for fault in BROKEN if (name, fault) not in FINE])
 def test_a_broken_file_is_left_alone(name, fault, place):
     """

@@ -39,7 +39,7 @@ def state(agent, place):
     return next(scope for scope in install_status(agent, place, str(paths.client_path())).scopes if scope.scope == "project")
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(3)
 @pytest.mark.parametrize("name", ABLE)
 def test_no_home_stands_in_a_projects_file(name, place, monkeypatch):
     """

@@ -73,6 +73,7 @@ def test_a_wrapped_server_is_posted_to_without_us(name, place):
     assert {field: value for field, value in HANDLERS["http"].items() if field != "timeout"} == told
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("name", [name for name in ABLE if "prompt" not in agents.load(name).config.handlers])
 @pytest.mark.parametrize("scope", ["user", "project"])
 def test_what_only_we_can_run_is_named_with_what_to_do(name, place, scope):

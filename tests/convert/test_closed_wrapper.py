@@ -50,6 +50,7 @@ def told(agent, words, result):
     return dispatcher.answer_call(words, payload, PLAIN, run_operation=lambda _: result)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("name", ABLE)
 def test_a_closed_script_that_fails_refuses_and_says_why(name):
     """
@@ -66,6 +67,7 @@ def test_a_closed_script_that_fails_refuses_and_says_why(name):
     assert fail_mode.open_reply(agent) == told(agent, entries[0], OperationResult(code=0))
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("name", ABLE)
 def test_a_closed_wrapper_refuses_where_hookonce_itself_fails(name, monkeypatch):
     """

@@ -116,6 +116,7 @@ def test_a_configuration_comes_back_as_it_was(path):
     assert (document["hooks"], [], []) == (made["hooks"], gaps, lost)
 
 
+@pytest.mark.part(2)
 @pytest.mark.covers("HIF-93", "HIF-97", "HIF-100", "HIF-X15")
 @pytest.mark.parametrize("target", ABLE)
 @pytest.mark.parametrize("path", CONFIGS)

@@ -43,7 +43,7 @@ def native_of(source):
     return agent, document
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(3)
 @pytest.mark.parametrize("adapt", [None, ADAPT], ids=["bare", "wrapped"])
 @cases("target", NAMES)
 @pytest.mark.parametrize("source", NAMES)

@@ -20,6 +20,7 @@ def manifest(event, **fields):
     return {"spec": "hooks/1.0", "hooks": [{"event": event, "blocking": True, "handler": COMMAND} | fields]}
 
 
+@pytest.mark.part(2)
 @pytest.mark.covers("HIF-100", "HIF-97")
 @pytest.mark.parametrize("event", EVENTS)
 @pytest.mark.parametrize("name", ABLE)
@@ -64,6 +65,7 @@ def test_a_hook_that_comes_before_is_never_put_behind(name, event):
         assert arrived or any(gap.effect == "lost" for gap in made.gaps)
 
 
+@pytest.mark.part(2)
 @pytest.mark.covers("HIF-100", "HIF-101")
 @pytest.mark.parametrize(("target", "event"), [("claude-code", "session_start"), ("cursor", "session_start"), ("kiro", "agent_stop"), ("windsurf", "agent_stop")])
 def test_the_loss_of_a_refusal_is_told_loudly(target, event):

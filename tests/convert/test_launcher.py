@@ -55,7 +55,7 @@ def put_client(home):
     return home
 
 
-@pytest.mark.part(3)
+@pytest.mark.part(4)
 @pytest.mark.parametrize(("name", "event"), ABLE)
 @pytest.mark.parametrize("mode", ["open", "closed"])
 def test_a_colleague_has_the_hook_or_the_fail_mode(tmp_path, name, event, mode):

@@ -195,6 +195,7 @@ STRANGE = [
 ]
 
 
+@pytest.mark.part(2)
 @cases("target", agents.AGENTS)
 @pytest.mark.parametrize("source", ["claude-code", "gemini-cli", "copilot-cli", "vs-code-copilot", "cursor", "codex"])
 @pytest.mark.parametrize("entry", STRANGE, ids=str)

@@ -177,7 +177,7 @@ def daemon(tmp_path, monkeypatch):
 # Ends
 
 
-@pytest.mark.part(3)
+@pytest.mark.part(4)
 @pytest.mark.covers("OH-17")
 @pytest.mark.parametrize("agent_name", SEQUENCES)
 @pytest.mark.parametrize("way", ["gone", "idle"])
@@ -251,7 +251,7 @@ def test_a_process_that_answers_without_the_daemon_tells_an_end_once(daemon, mon
 PROMPTS = {"claude-code": "UserPromptSubmit", "factory-droid": "UserPromptSubmit", "gemini-cli": "BeforeAgent"}
 
 
-@pytest.mark.part(3)
+@pytest.mark.part(4)
 @pytest.mark.parametrize("agent_name", PROMPTS)
 @pytest.mark.parametrize("way", ["told", "told at once", "cold", "gone", "idle"])
 def test_hooks_and_the_record_have_a_start_before_each_end(daemon, agent, agent_name, way):

@@ -44,7 +44,7 @@ def runs(home):
     return len((home / "runs").read_text().splitlines())
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(3)
 @pytest.mark.parametrize("second", ["the same", "later", "empty"])
 @pytest.mark.parametrize("via", ["user", "project"])
 @pytest.mark.parametrize("agent", PAYLOADS)

@@ -158,6 +158,7 @@ def test_what_claude_code_has_and_the_agent_lacks_is_made_up_and_listed(agent, n
     assert all(gap.strategy == "synthesised" and gap.capability == "dialect" for gap in gaps)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(("agent", "native", "payload"), BEFORE)
 def test_new_input_said_in_claude_code_s_words_arrives_in_the_agent_s_own_or_is_refused(agent, native, payload):
     """

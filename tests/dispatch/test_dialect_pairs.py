@@ -122,6 +122,7 @@ def test_an_exit_code_means_what_it_means_to_the_dialect(dialect, code, column):
         assert ("deny" if meant else None) == closed.outcome, agent
 
 
+@pytest.mark.part(2)
 @DIALECTS
 def test_a_hook_that_is_killed_has_no_opinion_in_any_dialect(dialect):
     """

@@ -44,7 +44,7 @@ def answer(home, agent, dialect, command):
     return known.read_reply(one.native, made.reply), made.record
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(3)
 @pytest.mark.parametrize("dialect", sorted(SCRIPTS))
 @pytest.mark.parametrize("agent", ASKING)
 def test_a_script_for_one_agent_runs_behind_another(home, agent, dialect):

@@ -174,7 +174,7 @@ STOPS = {
 }
 
 
-@pytest.mark.part(3)
+@pytest.mark.part(4)
 @pytest.mark.parametrize(("agent", "native"), STOPS)
 def test_a_stop_hook_that_always_refuses_ends_after_five(home, agent, native):
     """

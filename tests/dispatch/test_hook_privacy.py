@@ -61,6 +61,7 @@ def sung(words, heard):
     return [word for word in words if word in heard]
 
 
+@pytest.mark.part(2)
 @pytest.mark.covers("OH-28", "AH-47", "AH-52", "AH-53", "AH-55")
 @pytest.mark.parametrize("dialect", [*OPEN, *WRITE_ONLY])
 def test_no_canary_arrives_at_minimal(dialect, there):
@@ -75,6 +76,7 @@ def test_no_canary_arrives_at_minimal(dialect, there):
             assert [] == sung(flock.texts + flock.addresses + flock.secrets, heard)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("dialect", OPEN)
 def test_all_but_secrets_arrive_at_full_in_a_user_s_hook(dialect, there):
     """
@@ -177,6 +179,7 @@ def test_variables_in_which_agents_hand_over_the_call_are_dropped(privacy, arriv
     assert not arrives or told.keys() <= names
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("scope", ["project", "user"])
 @pytest.mark.parametrize(("privacy", "arrives"), [(None, False), ("standard", False), ("full", True)])
 @pytest.mark.parametrize("name", ["USER_PROMPT", "CURSOR_USER_EMAIL", "COPILOT_AGENT_PROMPT"])

@@ -47,6 +47,7 @@ def posted(there, dialect, path="/", headers=None, **more):
     return headers, json.loads(body), record
 
 
+@pytest.mark.part(2)
 @pytest.mark.covers("AH-51", "AH-65")
 @pytest.mark.parametrize("background", [False, True])
 @pytest.mark.parametrize("dialect", OPEN)

@@ -120,6 +120,7 @@ def test_wrong_types_in_signs_are_no_signs():
     assert None is identify({"hook_event_name": "Stop", "transcript_path": ["/h/.claude/a"]}).name
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("name", list(formats.FORMATS))
 def test_documents_are_their_formats(name):
     """

@@ -413,6 +413,7 @@ def test_a_second_content_that_fails_while_the_first_is_asked_is_a_conflict(home
     assert {"conflict", "respond"} <= {gap.capability for gap in found["other"].gaps}
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("first", ["import", "live"])
 @pytest.mark.parametrize("name", FORMATS)
 def test_an_import_of_the_same_events_adds_nothing(home, name, first):

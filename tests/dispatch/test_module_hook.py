@@ -82,7 +82,7 @@ def test_a_module_that_has_crashed_is_started_again_for_the_next_event(place):
     assert 2 == len({pid for pid, *_ in seen(place)})
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(3)
 @pytest.mark.parametrize("what", ["hang", "crash", "garbage", "refuse"])
 @pytest.mark.parametrize(("mode", "denies"), [("open", False), ("closed", True)])
 def test_what_goes_wrong_ends_by_the_fail_mode(place, what, mode, denies):

@@ -48,6 +48,7 @@ ENDINGS = [
 ]
 
 
+@pytest.mark.part(2)
 @pytest.mark.covers("HIF-17", "HIF-18", "HIF-19", "HIF-20", "HIF-21", "HIF-22", "HIF-80", "HIF-81", "HIF-82", "HIF-84", "HIF-85")
 @pytest.mark.parametrize(("blocking", "on_failure"), [(True, None), (True, "open"), (True, "closed"), (False, None)])
 @pytest.mark.parametrize(("command", "opened", "closed"), ENDINGS)
@@ -87,7 +88,7 @@ def test_a_hook_that_does_not_end_is_ended(blocking, on_failure, action, expecte
     assert (expected, "timeout", "asked") == (heard.outcome, record.runs[0].failure, heard.context)
 
 
-@pytest.mark.part(5)
+@pytest.mark.part(6)
 @pytest.mark.parametrize("agent", sorted(agents.AGENTS))
 @pytest.mark.parametrize(("blocking", "code", "stdout", "opened", "closed"), [*TABLE, ("any", "timeout", "", "error", "deny")])
 def test_every_agent_hears_every_row_in_its_own_words(agent, blocking, code, stdout, opened, closed):

@@ -94,7 +94,7 @@ def test_a_server_that_only_looks_on_may_answer_what_it_likes(there):
     assert "source" in json.loads(there.heard[-1][3])
 
 
-@pytest.mark.part(3)
+@pytest.mark.part(4)
 @pytest.mark.parametrize("path", [*(path for path in WAYS if path not in {"/deny", "/chunked", "/plain-end", "/continue", "/here", "/none", "/empty", "/floods-in-chunks", "/hangs-behind-headers", "/drips-headers"})])
 def test_a_server_that_misbehaves_ends_by_the_hook_s_fail_mode(there, path):
     """
@@ -224,7 +224,7 @@ def test_a_model_that_has_nothing_against_it_allows_nothing(configured):
         assert (expected, None) == (heard.outcome, record.runs[0].failure)
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(3)
 @pytest.mark.parametrize(
     ("settings", "failure"),
     [

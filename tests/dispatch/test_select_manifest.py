@@ -73,6 +73,7 @@ def test_the_command_of_this_system_runs(user, monkeypatch, system, name, mac):
     assert 1 == sum(text in call(TOOL).stdout for text in (*texts.values(), "fallback"))
 
 
+@pytest.mark.part(2)
 @pytest.mark.covers("HIF-86")
 @pytest.mark.parametrize("matcher", ["file_read", {"pattern": "^Never$"}, {"mcp": {"server": "s"}}, []])
 @pytest.mark.parametrize("native", WITHOUT_TOOL)

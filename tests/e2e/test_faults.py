@@ -93,7 +93,7 @@ def test_words_that_cannot_be_understood_end_in_the_fail_mode(home, mode, fault)
         assert expected(one, mode, named=fault not in UNNAMED) == WORDS[fault](one), name
 
 
-@pytest.mark.part(3)
+@pytest.mark.part(4)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("fault", PAYLOADS)
 def test_payloads_that_cannot_be_read_are_refused_where_a_hook_may_block(home, mode, fault):
@@ -165,7 +165,7 @@ def manifest():
     return paths.config_dir() / "hooks.json"
 
 
-@pytest.mark.part(3)
+@pytest.mark.part(4)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("fault", SURROUNDINGS)
 def test_what_breaks_around_a_call_ends_in_the_fail_mode(home, mode, fault, monkeypatch):
@@ -179,6 +179,7 @@ def test_what_breaks_around_a_call_ends_in_the_fail_mode(home, mode, fault, monk
         assert promised(one, mode) == one.answer(), name
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("fault", SURROUNDINGS)
 def test_what_breaks_has_left_a_trace_for_its_user(home, fault, monkeypatch):
     """
@@ -240,6 +241,7 @@ def planted(name, text):
     path.write_text(text, encoding="utf-8")
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("fault", HARMLESS)
 def test_what_costs_only_the_record_costs_nobody_the_answer(home, fault, monkeypatch):
     """

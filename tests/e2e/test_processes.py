@@ -73,7 +73,7 @@ def refusing(home, name="claude-code"):
 # Faults in the real command
 
 
-@pytest.mark.part(4)
+@pytest.mark.part(5)
 @pytest.mark.parametrize("name", agents.AGENTS)
 def test_the_fail_mode_is_the_same_with_python_and_without(home, client, name):
     """
@@ -138,7 +138,7 @@ def package(file, name, text):
     names(file, program, build, first, *shelves)
 
 
-@pytest.mark.part(5)
+@pytest.mark.part(6)
 @pytest.mark.parametrize("fault", INTERPRETERS)
 def test_without_python_the_shell_has_the_last_word(home, client, fault):
     """
@@ -217,7 +217,7 @@ def test_the_shell_finds_the_refusal_without_any_other_program(home, client):
     assert bytes_of(promised(one, "closed")) == (ran.stdout, ran.stderr, ran.returncode)
 
 
-@pytest.mark.part(5)
+@pytest.mark.part(6)
 @pytest.mark.parametrize("python", [True, False])
 @pytest.mark.parametrize("redirection", ["<&-", "2>&-", "<&- 2>&-", "<&- >&- 2>&-", ">&-", ">/dev/full", "2>/dev/full", "| true"])
 def test_streams_that_are_closed_or_full_end_in_nothing_strange(home, client, redirection, python):
@@ -240,7 +240,7 @@ def test_streams_that_are_closed_or_full_end_in_nothing_strange(home, client, re
         assert not file.is_file() or file.name == "failmode.bin" or b"permissionDecision" not in file.read_bytes()
 
 
-@pytest.mark.part(3)
+@pytest.mark.part(4)
 @pytest.mark.parametrize("named", [None, "/nonexistent", "/etc/passwd", "relative", ""])
 def test_a_home_that_is_none_is_no_reason_to_say_anything(home, client, named):
     """
@@ -264,6 +264,7 @@ def test_hookonce_on_answers_like_the_client_and_never_explains_its_usage(home, 
     assert (0, "", "") == (ran.code, ran.out, ran.err)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("mode", MODES)
 def test_where_nothing_can_be_written_the_answer_is_the_hooks_or_the_fail_mode(home, client, mode):
     """
@@ -279,7 +280,7 @@ def test_where_nothing_can_be_written_the_answer_is_the_hooks_or_the_fail_mode(h
     assert bytes_of(promised(one, "open" if (home / "ran").exists() else mode)) == answer
 
 
-@pytest.mark.part(3)
+@pytest.mark.part(4)
 @pytest.mark.parametrize(
     "limit", ["-n 4", "-n 7", "-v 16384", "-v 30720", "-t 0"], ids=["no files", "few files", "no memory", "little memory", "no time"]
 )
@@ -360,6 +361,7 @@ def ended(ran):
 # Killing the caller
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, "group"])
 def test_whoever_kills_the_command_kills_its_hook(home, client, how):
     """
@@ -453,7 +455,7 @@ MISBEHAVIOUR = {
 }
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(3)
 @pytest.mark.covers("HIF-18", "HIF-20")
 @pytest.mark.parametrize("command", MISBEHAVIOUR.values(), ids=MISBEHAVIOUR)
 def test_a_hook_that_misbehaves_is_answered_for_in_time_and_leaves_nothing(home, command):
@@ -539,6 +541,7 @@ def test_killing_the_caller_does_not_end_an_async_hook(home, client):
     assert eventually((home / "ran").exists)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("name", ["claude-code", "codex", "gemini-cli", "copilot-cli"])
 def test_at_the_end_of_a_session_the_record_comes_first_and_hooks_run_on_alone(home, name, monkeypatch):
     """

@@ -28,6 +28,7 @@ def differences(one, other):
     return {name: (left[name], right[name]) for name in left if left[name] != right[name]}
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("level", ["full", "standard", "minimal"])
 @pytest.mark.parametrize("name", READABLE)
 def test_reading_what_was_written_gives_the_record(name, level):
@@ -58,6 +59,7 @@ def test_an_event_is_omitted_if_and_only_if_it_has_no_documents(name, level):
             assert fmt.omits(record.event) is not bool(write(kept)), record.event.type
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("level", ["full", "minimal"])
 @pytest.mark.parametrize("name", list(formats.FORMATS))
 def test_every_document_is_valid(name, level):
@@ -70,7 +72,7 @@ def test_every_document_is_valid(name, level):
             assert problems == [], document
 
 
-@pytest.mark.part(3)
+@pytest.mark.part(4)
 @pytest.mark.parametrize("via", EXACT)
 @pytest.mark.parametrize("name", EXACT)
 @pytest.mark.covers("AH-64")

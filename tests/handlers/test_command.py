@@ -144,7 +144,7 @@ STUBBORN = {
 }
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(3)
 @pytest.mark.covers("HIF-106")
 @pytest.mark.parametrize("command", STUBBORN.values(), ids=STUBBORN)
 def test_at_the_timeout_everything_that_it_started_is_killed(command):

@@ -60,6 +60,7 @@ def test_a_server_may_have_no_opinion(there, path):
     assert (None, 0, b"") == (ran.failure, ran.code, ran.stdout)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("path", "failure"),
     [
@@ -93,6 +94,7 @@ def test_a_server_that_misbehaves_is_a_failure_with_a_name(there, path, failure)
     assert there.sent - before < 64 * len(MEGABYTE)  # nobody has listened to the rest
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("path", ["/hangs", "/hangs-behind-headers", "/drips", "/drips-headers"])
 def test_a_server_that_takes_too_long_is_cut_off(there, path):
     """

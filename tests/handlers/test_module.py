@@ -125,6 +125,7 @@ def test_a_late_answer_with_its_id_is_passed_over(asking):
     assert ["next"] == one.wait("next")
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("number", ["'somebody else'", "77", "[1]", "True", "1.5"])
 def test_an_answer_to_somebody_else_is_no_answer(asking, number):
     one = asking(f"say({{'ok': True, 'result': {{'decision': 'allow'}}, 'id': {number}}})")

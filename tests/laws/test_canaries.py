@@ -241,6 +241,7 @@ def test_what_is_under_way_can_be_read_by_nobody_else_and_goes_when_it_is_over(h
     assert [] == [file for file in before if file.exists()]
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("writing", sorted(WRITINGS))
 def test_every_published_format_is_known_in_every_writing(writing):
     """

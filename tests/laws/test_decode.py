@@ -17,7 +17,7 @@ from tests.laws.strategies import json_values, payloads
 NAMES = sorted(agents.AGENTS)
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(3)
 @pytest.mark.parametrize("name", NAMES)
 @given(data=st.data())
 def test_arbitrary_json_raises_nothing_but_payload_errors(name, data):

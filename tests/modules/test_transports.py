@@ -90,6 +90,7 @@ def test_an_operation_that_nobody_has_is_unsupported(wire):
     assert "echo" in found["details"]["ops"]
 
 
+@pytest.mark.part(2)
 @pytest.mark.covers("AMP-5")
 @pytest.mark.parametrize("raw", [b"{", b"\xff\xfe", b'{"op": NaN}', b"[" * 100_000], ids=["half", "bytes", "nan", "deep"])
 @pytest.mark.parametrize("transport", ["stdio", "http"])
@@ -115,6 +116,7 @@ def test_a_module_is_well_and_describes_itself(link):
     assert {"type": "integer"} in told["outputs"]["anyOf"]
 
 
+@pytest.mark.part(2)
 @pytest.mark.covers("AMP-25")
 @pytest.mark.parametrize("size", [0, 1 << 20, 5 << 20])
 def test_large_messages_come_back_whole(link, size):

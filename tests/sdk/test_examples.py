@@ -18,7 +18,7 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
 
 
-@pytest.mark.part(4)
+@pytest.mark.part(5)
 @pytest.mark.parametrize("name", sorted(file.name for file in HOOKS.iterdir() if file.is_file()))
 @pytest.mark.parametrize("agent", ["claude-code", "gemini-cli", "cursor", "windsurf"])
 def test_an_example_refuses_what_it_says(name, agent):

@@ -84,6 +84,7 @@ def test_it_answers_who_calls_it(tmp_path):
     assert (0, "", "") == run(b'{"openhook":"0.1","id":"e","source":"x","type":"tool.start","time":"2026-01-01T00:00:00Z","session_id":"s"}')
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("raw", "words", "expected", "told"),
     [

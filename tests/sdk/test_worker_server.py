@@ -55,6 +55,7 @@ def test_it_runs_in_the_world_of_who_has_called(ready, ask, tmp_path):
     )
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("body", "code", "words"),
     [
@@ -79,6 +80,7 @@ def test_a_function_that_fails_says_how(ready, ask, body, code, words):
     assert words in ran.stderr.decode()
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("text", "name", "words"),
     [

@@ -170,6 +170,7 @@ def test_whole_documents_pass(name):
     assert [] == verdict(name, document(name), strict=True).problems
 
 
+@pytest.mark.part(2)
 @pytest.mark.covers("OH-2", "OH-3", "OH-6", "OH-7", "OH-8", "OH-9", "OH-10", "OH-26", "OH-27", "OH-31", "OH-32", "OH-33")
 @cases(("name", "place", "value"), VARIANTS, by=str, ids=shown)
 def test_a_fault_is_named_by_its_place(name, place, value):

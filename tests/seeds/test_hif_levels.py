@@ -290,7 +290,7 @@ def test_the_parts_of_both_levels_are_those_of_the_text():
     assert {"Core": ", ".join(CORE), "Extended": ", ".join(EXTENDED)} == levels
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(3)
 @pytest.mark.covers("HIF-62")
 @pytest.mark.parametrize("part", CORE)
 @pytest.mark.parametrize("name", agents.AGENTS)
@@ -301,7 +301,7 @@ def test_core(name, part, home):
     CORE[part](agents.load(name), home)
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(3)
 @pytest.mark.covers("HIF-63")
 @pytest.mark.parametrize("part", EXTENDED)
 @pytest.mark.parametrize("name", agents.AGENTS)

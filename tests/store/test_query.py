@@ -64,6 +64,7 @@ KEPT = [
 ]
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("wanted", "meant"),
     [
@@ -208,6 +209,7 @@ def test_questions_are_answered():
     assert [(3,)] == asked("WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 3) SELECT max(x) FROM c")[1]
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     "statement",
     [

@@ -154,6 +154,7 @@ def test_received_is_written_beside_the_agents_own_time():
     ] == told
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("name", READABLE)
 def test_documents_of_a_format_pass_unchanged_through_themselves(name):
     """

@@ -249,6 +249,7 @@ def test_scripts_find_what_lies_beside_them_if_it_is_pinned(project):
     assert "lib\n" == project.wrote()
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -473,6 +474,7 @@ def test_a_folder_whose_inode_was_used_before_is_no_project_that_was_moved(tmp_p
     assert ["this one"] == pin_store._roots_by_inode(str(tmp_path), index)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("name", ["GIT_DIR", "GIT_COMMON_DIR", "GIT_WORK_TREE", "HOOKONCE_TRUST", "HOOKONCE_HOOK_DIR", "XDG_DATA_HOME", "AGENT_HOOKS_LOG", "PYTHONPATH", "PYTHONSTARTUP", "PWD"])
 def test_no_variable_makes_an_untrusted_hook_run(home, tmp_path, monkeypatch, name):
     """

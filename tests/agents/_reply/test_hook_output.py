@@ -65,6 +65,7 @@ def test_an_answer_is_read_as_it_was_meant(name, decision):
             assert replace(meant, by=None) == understood, native
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("name", NAMES)
 @given(
     found=json_values | st.dictionaries(st.sampled_from(KEYS), VALUES | st.dictionaries(st.sampled_from(INNER), VALUES)),

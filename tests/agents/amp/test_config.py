@@ -79,7 +79,7 @@ def test_input_is_rewritten_as_a_whole_and_seen_by_the_next_hook(tmp_path):
     assert ({"cmd": "ls", "args": []}, {"input": {"cmd": "ls", "args": []}}) == (seen["input"]["input"], seen["output"])
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(3)
 @needs_node
 @pytest.mark.parametrize(
     ("event", "answer", "step", "expected"),
@@ -129,6 +129,7 @@ def test_a_failed_turn_is_an_event_of_its_own(tmp_path):
     assert "stop\nerror\nstop\n" == (tmp_path / "log").read_text()
 
 
+@pytest.mark.part(2)
 @needs_node
 @pytest.mark.parametrize(
     ("event", "step", "expected"),
@@ -150,6 +151,7 @@ def test_a_hook_reads_one_call_that_can_be_decoded(event, step, expected, tmp_pa
     assert (*expected, "T-1", str(tmp_path)) == (found.type, found.tool and found.tool.name, found.session, found.cwd)
 
 
+@pytest.mark.part(2)
 @needs_node
 @pytest.mark.parametrize(
     ("matcher", "fits", "others"),

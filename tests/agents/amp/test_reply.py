@@ -58,7 +58,7 @@ def test_a_decision_is_said_as_the_plugin_carries_it_out(event, decision, expect
     assert decision == AMP.read_reply(event, said)
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(3)
 @needs_node
 @pytest.mark.parametrize(("kind", "event", "decision", "told", "expected"), [(kind, event, decision, told, expected) for kind, event, decision, _, told, expected in SAYS])
 def test_amp_is_told_what_was_decided(kind, event, decision, told, expected, tmp_path):

@@ -285,6 +285,7 @@ def test_a_foreign_script_is_wrapped_and_read_as_what_it_is():
     assert ("A=1 ./x.sh *", "claude-code", "shell") == (found.handler.command, found.dialect, found.matcher)
 
 
+@pytest.mark.part(2)
 @pytest.mark.covers("HIF-93", "HIF-97")
 @pytest.mark.parametrize("other", ABLE)
 @pytest.mark.parametrize("name", NATIVE)

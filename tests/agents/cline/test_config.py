@@ -52,6 +52,7 @@ CANCEL = {"cancel": True, "errorMessage": "no"}
 CONTEXT = {"cancel": False, "context": "mind the gap"}
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("shell", SHELLS)
 @pytest.mark.parametrize(
     ("said", "expected"),
@@ -85,7 +86,7 @@ def test_hooks_run_in_order_with_the_same_input_until_one_cancels(tmp_path):
     assert given == (tmp_path / "one").read_text(encoding="utf-8") == (tmp_path / "two").read_text(encoding="utf-8")
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(3)
 @pytest.mark.parametrize("shell", SHELLS)
 @pytest.mark.parametrize("command", ["exit 3", "echo prose", "sleep 60", "./missing", "head -c 2000000 /dev/zero", "kill -9 $$"])
 def test_without_a_valid_answer_the_fail_mode_counts(command, shell, tmp_path):
@@ -145,6 +146,7 @@ def test_time_is_kept_without_the_usual_program(tmp_path):
     assert (True, payload()) == (json.loads(done.stdout)["cancel"], (tmp_path / "given").read_text())
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("matcher", "fits", "others"),
     [

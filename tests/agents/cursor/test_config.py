@@ -361,6 +361,7 @@ def test_a_foreign_script_is_wrapped_and_read_as_what_it_is():
     assert ("./x.sh", "claude-code", 5, "shell") == (found.handler.command, found.dialect, found.handler.timeout, found.matcher)
 
 
+@pytest.mark.part(2)
 @pytest.mark.covers("HIF-93", "HIF-97")
 @pytest.mark.parametrize("other", ABLE)
 @pytest.mark.parametrize("name", NATIVE)

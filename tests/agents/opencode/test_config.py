@@ -116,7 +116,7 @@ FAILING = {
 }
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(3)
 @needs_node
 @pytest.mark.parametrize("kind", FAILING)
 def test_without_a_valid_answer_the_fail_mode_counts(kind, tmp_path):
@@ -174,7 +174,7 @@ def test_a_deny_counts_whatever_the_exit_code(tmp_path):
     assert [{"thrown": "no"}] == play(tmp_path, [hook("""echo '{"throw": "no"}'; exit 1""")], call())
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(3)
 @needs_node
 @pytest.mark.parametrize(
     ("matcher", "fits", "others"),

@@ -83,7 +83,7 @@ DONE = [
 ]
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(3)
 @needs_node
 @pytest.mark.parametrize(("kind", "event", "decision", "output", "expected"), DONE)
 def test_the_plugin_does_what_was_decided(kind, event, decision, output, expected, tmp_path):

@@ -63,6 +63,7 @@ def test_reading_twice_tells_nothing_new(file):
     assert at_once(reader, data) == at_once(reader, data + data)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
 @given(data=st.binary(max_size=400) | st.lists(st.binary(max_size=40)).map(b"\n".join))
 def test_bytes_that_mean_nothing_are_counted_and_never_raised(reader, data):

@@ -41,6 +41,7 @@ def words_of(lines):
     return set(" ".join(lines).split())
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("words", [("stats",), ("cost",), ("cost", "--by", "model"), ("agents",)], ids=" ".join)
 def test_nothing_is_cut_off_at_eighty_columns(home, words):
     """

@@ -40,6 +40,7 @@ def test_the_printed_wildcard_file_is_known(tmp_path):
     assert "agent-hooks-rules" == json.loads(run("check", "--json", given=json.dumps(RULES).encode()).out)["kind"]
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("document", "problems", "warnings"),
     [
@@ -76,6 +77,7 @@ def test_a_project_may_not_say_where_to_write(tmp_path):
     assert [".hookonce/agent-hooks.json: $.hooks[1].output", ".hookonce/agent-hooks.json: $.hooks[0].output"] == found(tmp_path)[1]
 
 
+@pytest.mark.part(2)
 @pytest.mark.covers("HIF-104")
 @pytest.mark.parametrize(
     ("document", "problems", "warnings"),
@@ -104,6 +106,7 @@ def test_a_policy_is_checked_as_a_file(tmp_path, document, problems, warnings):
         assert "policy" == other["kind"] or type(document) is list
 
 
+@pytest.mark.part(2)
 @pytest.mark.covers("OH-3")
 @pytest.mark.parametrize(
     ("path", "one", "other"),

@@ -15,6 +15,7 @@ COPILOT = {"sessionId": "c", "timestamp": 1794705505395, "cwd": "/p", "prompt": 
 OPENHOOK = {"openhook": "0.1", "id": "e1", "source": "codex", "type": "session.end", "time": "2026-01-01T00:00:00Z", "session_id": "o", "data": {}}
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("name", list(formats.FORMATS))
 def test_every_format_can_be_written(name):
     """
@@ -56,6 +57,7 @@ def test_a_payload_of_nobody_in_particular_needs_a_name():
     assert (0, "tool.start") == (named.code, named.documents()[0]["type"])
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     "given",
     [
@@ -185,6 +187,7 @@ TALKATIVE = [
 ]
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("words", "shown"),
     [
@@ -250,6 +253,7 @@ def test_strange_texts_are_passed_on():
     assert (0, odd) == (ran.code, ran.documents()[0]["event"]["native"]["tool_input"])
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("name", [name for name in formats.FORMATS if formats.load(name).read])
 @pytest.mark.parametrize("level", ["minimal", "full"])
 def test_lone_surrogates_break_no_format(name, level):
@@ -268,6 +272,7 @@ def test_lone_surrogates_break_no_format(name, level):
     assert "echo \ud800" == back.documents()[0]["event"]["tool"]["input"]["command"]
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("target", [name for name in agents.AGENTS if agents.load(name).encodes])
 def test_a_payload_in_another_agents_words(target):
     """
@@ -287,6 +292,7 @@ def test_a_payload_in_another_agents_words(target):
     )
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("name", [*formats.FORMATS, "codex"])
 def test_a_secret_leaves_at_full_only_in_what_stays_here(name):
     """

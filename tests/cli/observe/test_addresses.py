@@ -61,6 +61,7 @@ def sung(words, heard):
     return [word for word in words if word in heard]
 
 
+@pytest.mark.part(2)
 @pytest.mark.covers("AH-53")
 @pytest.mark.parametrize(("name", "level"), [*((name, "minimal") for name in OPEN), ("agent-hooks", "standard")])
 def test_none_leaves_in_an_open_format(played, name, level):

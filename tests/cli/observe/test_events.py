@@ -51,7 +51,7 @@ def test_everything_that_was_kept_or_spooled_is_shown_in_the_order_of_time(home)
     assert story()[:8] == [kept[one.event.id] for one in story()[:8]]
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(3)
 @pytest.mark.parametrize(
     ("words", "meant"),
     [
@@ -149,7 +149,7 @@ def test_values_with_commas_are_read_by_others(home):
     assert FIRST == rows[4]["session"]
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(3)
 @pytest.mark.parametrize("name", ["openhook", "agent-hooks", "cloudevents", "ocsf", "otel", "amplifier", "canonical", "openhook@cwd"])
 def test_a_format_is_what_translate_makes_of_the_records(home, name):
     records = run("events", "--json", HOME=str(home)).out.encode()
@@ -171,7 +171,7 @@ def test_agent_hooks_keeps_texts_back_unless_they_are_asked_for(home):
     assert ["a secret wish" in text for text in told] == [False, True]
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(3)
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [

@@ -152,6 +152,7 @@ def set_version(number):
 OPENING = ["events", "events --json", "events sql 'SELECT 1'", "events export", "events erase --session s1", "sessions", "show s1", "show last", "stats", "stats --rebuild", "cost", "audit verify", "audit checkpoint", "audit set-aside"]  # fmt: skip
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("words", OPENING)
 def test_a_record_of_a_newer_hookonce_is_refused_in_one_sentence(newer, words):
     """

@@ -39,6 +39,7 @@ def test_the_table_names_them_whole(home):
     assert lines[-1].startswith("Next: hookonce show")
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("words", "meant"),
     [

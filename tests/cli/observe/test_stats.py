@@ -105,6 +105,7 @@ def test_tokens_have_the_price_of_their_model_and_unknown_ones_none(home):
     assert ["strange"] == told["total"]["unpriced"]
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("by", "names"),
     [
@@ -212,6 +213,7 @@ def test_days_are_those_of_the_reader(home):
     assert "day (UTC)" in run("cost", "--utc", HOME=str(home), TZ=KOLKATA).out
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("words", "zone", "count"),
     [

@@ -62,6 +62,7 @@ def test_the_overview_fits_a_hundred_columns():
     assert [] == [line for line in run("agents").out.splitlines() if len(line) > 100]
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("name", list(agents.AGENTS))
 def test_one_agent_is_shown_whole(name):
     """
@@ -84,6 +85,7 @@ def test_one_agent_is_shown_whole(name):
     assert [] == [text for text in told if words(text) not in shown]
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("name", list(agents.AGENTS))
 def test_no_agent_claims_more_than_its_mark(name):
     """

@@ -130,6 +130,7 @@ def seen(tmp_path_factory):
         }
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("name", HOOKS)
 @pytest.mark.parametrize("teller", ["check", "doctor", "status", "agent"])
 def test_a_broken_guard_of_the_user_is_told(seen, name, teller):

@@ -139,6 +139,7 @@ def test_doctor_says_when_nobody_calls_the_hooks(ours, home):
     assert "no agent calls" not in after.out
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("event", "meant"),
     [
@@ -198,7 +199,7 @@ def test_a_setting_that_there_is_none_of_is_named(ours, home):
     assert [told] == [one["message"] for one in status["settings"]]
 
 
-@pytest.mark.part(3)
+@pytest.mark.part(4)
 @pytest.mark.parametrize(
     ("text", "told"),
     [

@@ -51,7 +51,7 @@ WRONG = {
 }
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(3)
 @pytest.mark.parametrize("name", WRONG)
 def test_what_can_never_run_is_told_by_check_and_by_doctor(home, name, tmp_path):
     """
@@ -71,6 +71,7 @@ def test_what_can_never_run_is_told_by_check_and_by_doctor(home, name, tmp_path)
     assert why in told
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     "right",
     [

@@ -236,6 +236,7 @@ def test_an_agents_mark_in_the_environment_ends_it(project, capsys, monkeypatch,
     assert [] == left()
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("agent", ["claude", "codex", "gemini", "copilot", "cursor-agent", "amp"])
 def test_an_agent_among_the_parents_ends_it(project, tmp_path, agent):
     """

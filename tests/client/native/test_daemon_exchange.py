@@ -59,6 +59,7 @@ GOOD = {
 }
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("given", [b"{}", BIG], ids=["small", "big"])
 @pytest.mark.parametrize("act", GOOD.values(), ids=GOOD)
 def test_an_answer_may_come_in_any_way(world, daemon, act, given):
@@ -171,7 +172,7 @@ BAD = {
 }
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(3)
 @pytest.mark.parametrize("stays", [False, True], ids=["and is gone", "and stays"])
 @pytest.mark.parametrize("said", BAD.values(), ids=BAD)
 def test_a_daemon_that_talks_nonsense_is_left_for_python(world, daemon, said, stays):

@@ -39,6 +39,7 @@ def refusals(name):
     return [words for words in found if words[0] == name]
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("name", agents.AGENTS)
 def test_a_prepared_refusal_is_said_to_the_byte(bare, name):
     """

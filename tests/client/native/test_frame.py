@@ -96,6 +96,7 @@ def test_no_two_calls_have_one_name(world):
     assert 30 == len(found)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("size", [0, 1, 65_535, 131_072, 1_000_001, 20_000_000])
 def test_stdin_of_any_size_is_whole(world, size):
     """
@@ -107,6 +108,7 @@ def test_stdin_of_any_size_is_whole(world, size):
     assert given == world.fields()[STDIN]
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("how", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-", "</", "0>/dev/null", "</etc/passwd"])
 def test_standard_descriptors_may_be_closed_or_odd(world, how):
     """

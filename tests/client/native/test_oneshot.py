@@ -104,6 +104,7 @@ def test_after_four_seconds_it_goes_on_without(world, slots):
             file.close()
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("code", range(10))
 def test_a_hundred_more_than_its_exit_code_is_an_ending(world, code):
     """

@@ -188,7 +188,7 @@ def test_a_payload_may_come_in_a_pipe(program):
     assert b"50000\n" == Watched(program, "wc -c", payload=pipe).end().stdout
 
 
-@pytest.mark.part(3)
+@pytest.mark.part(4)
 @pytest.mark.parametrize("command", STUBBORN.values(), ids=STUBBORN)
 @pytest.mark.parametrize("word_", [KILL, FORGET, b""], ids=["is told to kill", "is told to forget", "is alone"])
 def test_when_its_runner_wants_that_or_is_gone_everything_is_killed(program, command, word_):

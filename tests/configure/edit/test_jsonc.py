@@ -97,6 +97,7 @@ VARIANTS = {
 }
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("name", FILES)
 def test_install_twice_and_uninstall_gives_back_the_file(name, variant):

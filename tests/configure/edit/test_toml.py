@@ -96,6 +96,7 @@ VARIANTS = {
 }
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("name", FILES)
 def test_install_twice_and_uninstall_gives_back_the_file(name, variant):
@@ -146,6 +147,7 @@ def test_somebody_else_may_have_come_in_between():
 STATE = ("hooks", "state", "/home/é/hooks.json:pre_tool_use:0:0", "trusted_hash")
 
 
+@pytest.mark.part(2)
 @cases(("name", "variant"), [*product(FILES, VARIANTS)])
 @pytest.mark.parametrize("keys", [STATE, ("hooks", "enabled"), ("top",), ("other", "new"), ("a", "c")])
 def test_values_are_set_and_removed(name, keys, variant):

@@ -139,6 +139,7 @@ def test_a_body_may_come_in_pieces_of_any_size(poster):
     assert refused((0, answer.partition(EMPTY)[2]), "no")
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("size", [5_000_000, 16 << 20])
 @pytest.mark.parametrize("chunked", [False, True])
 def test_large_payloads_are_answered(poster, size, chunked):

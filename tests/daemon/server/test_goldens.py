@@ -60,6 +60,7 @@ def promised(tmp_path_factory, monkeypatch, installed):
     shutil.rmtree(other.house, ignore_errors=True)
 
 
+@pytest.mark.part(2)
 @pytest.mark.slow
 @pytest.mark.parametrize("says", [None, *SAYS])
 def test_the_daemon_answers_every_payload_as_the_walk_does(warm, promised, says):
@@ -81,6 +82,7 @@ def test_the_daemon_answers_every_payload_as_the_walk_does(warm, promised, says)
     assert (says is None) == (set(heard.values()) <= {(0, b"", b""), (0, b"{}\n", b"")})
 
 
+@pytest.mark.part(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("way", "says", "first"),

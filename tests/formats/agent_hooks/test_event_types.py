@@ -172,6 +172,7 @@ def test_fields_of_other_types_mean_nothing(kind):
     assert (EVENTS[AGENT_HOOKS.read(document).event.type].agent_hooks, []) == (kind, problems(document, strict=True))
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(("version", "told"), [("0.1.0", 0), ("0.1.9", 0), ("0.2.0", 1), ("0.10.0", 1), ("1.0.0", 1)])
 @pytest.mark.covers("AH-59", "AH-2")
 def test_newer_versions_are_read_with_a_warning(version, told):

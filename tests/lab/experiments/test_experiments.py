@@ -100,6 +100,7 @@ TABLE = [
 ]
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("fragile", [False, True], ids=["goes on", "fragile"])
 @pytest.mark.parametrize(("behaviour", "module"), TABLE)
 def test_only_the_right_run_holds(behaviour, module, fragile):

@@ -126,6 +126,7 @@ def test_a_prompt_may_be_a_mere_text():
     assert ["Be brief.", "Hello."] == [said.text for said in talk.messages]
 
 
+@pytest.mark.part(2)
 @PARAMETERS
 @given(turn=TURNS)
 def test_a_turn_is_the_same_whole_and_in_pieces(name, turn):

@@ -31,7 +31,7 @@ def test_a_module_that_works_passes_every_case():
     assert all(one.transcript for one in report.cases if one.case != "stderr")
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(3)
 @pytest.mark.covers("AMP-32")
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_broken_module_fails_for_its_own_reason_in_time_and_leaves_nothing(name):
@@ -52,6 +52,7 @@ OVER_HTTP = {
 }
 
 
+@pytest.mark.part(2)
 @pytest.mark.covers("AMP-32")
 @pytest.mark.parametrize("name", OVER_HTTP)
 def test_a_broken_module_fails_over_http_too_where_that_can_be_seen(name):

@@ -77,7 +77,7 @@ BROKEN = {
 }
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(3)
 @pytest.mark.covers("AMP-9", "AMP-17")
 @pytest.mark.parametrize("name", BROKEN)
 def test_what_is_wrong_with_a_module_is_said(name):

@@ -186,6 +186,7 @@ def test_whatever_is_said_to_a_kernel_it_fails_with_an_error_of_the_protocol_and
     assert 1 == len(world.told("mine"))
 
 
+@pytest.mark.part(2)
 @pytest.mark.covers("AMP-26")
 @pytest.mark.parametrize(
     "more",

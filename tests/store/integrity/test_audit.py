@@ -99,6 +99,7 @@ def test_one_byte_of_a_body(ten, seq):
     assert ten[seq - 1] == verified().flaws[0].id
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("column", COLUMNS)
 def test_a_column_beside_a_body(ten, column):
     tampering(f"UPDATE events SET {column} = 'other' WHERE seq = 5")

@@ -77,7 +77,7 @@ def may_sing(path, tool, level):
     return path[0] == "event" and path[1] in NAMES
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(3)
 @pytest.mark.covers("AH-47", "AH-53")
 @pytest.mark.parametrize("level", ["minimal", "standard"])
 @pytest.mark.parametrize("agent", sorted(BY_AGENT))
@@ -98,7 +98,7 @@ def test_random_text_in_text_and_identity_fields_is_never_kept(agent, level):
     assert next(numbers) > 20
 
 
-@pytest.mark.part(3)
+@pytest.mark.part(4)
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("agent", sorted(BY_AGENT))
 def test_secrets_are_kept_at_no_level_wherever_they_stand(agent, level, monkeypatch, tmp_path):
@@ -137,7 +137,7 @@ def test_secrets_are_kept_at_no_level_wherever_they_stand(agent, level, monkeypa
     assert [] == [end for end in spooled if end.encode() in raw]
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(3)
 @pytest.mark.covers("AH-53")
 @pytest.mark.parametrize("level", ["minimal", "standard"])
 @pytest.mark.parametrize("agent", sorted(BY_AGENT))
@@ -166,6 +166,7 @@ def test_addresses_leave_below_full_from_no_place(agent, level):
     assert masks
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize(("kind", "command", "secret"), TOLD)
 def test_secrets_in_commands_lose_only_themselves(level, kind, command, secret):

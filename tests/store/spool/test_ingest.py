@@ -279,6 +279,7 @@ def left_out():
     return one.event.data["left"]
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     "statement",
     [
