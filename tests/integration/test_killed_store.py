@@ -1,5 +1,6 @@
 """The store, killed between every two of its steps: what was acknowledged is there, once, and the chain holds."""
 
+import json
 import os
 import shutil
 import sqlite3
@@ -69,7 +70,9 @@ def killed(house, work, check):
     times = 0
     for number in range(1, steps + 1, EVERY):
         here = house.copy(house.first)
-        told, ending, _ = lived(work, number)
+        told, ending, taken = lived(work, number)
+        if not ending and times and taken < number:  # it had less to wait for, and was done
+            break
         assert -9 == ending, number
         found = looked()
         check(told, found, unharmed)
@@ -113,16 +116,22 @@ def sums():
     }
 
 
-def are_right(found):
-    """Whether the summaries are what counting again would say."""
+def are_right(found, but=frozenset()):
+    """Whether the summaries, but for some, are what counting again would say."""
     with Writer() as writer:
         rebuild_summaries(writer, lambda *_: None)
-    return found["sums"] == sums()
+    again = sums()
+    return {name for name in again if found["sums"][name] != again[name]} <= {*but}
 
 
 def follows(found, unharmed):
-    """Nothing is there that would not be there without the kill; what follows from a record is there with it."""
-    assert set(found["ids"]) <= set(unharmed["ids"])
+    """Nothing is there that would not be there without the kill; what follows from a record is there with it.
+
+    A record that comes after its placeholder was stored repeats it.
+    """
+    events = {name: json.loads(body)["event"] for name, body in found["bodies"].items()}
+    repeats = {name for name, event in events.items() if event.get("data", {}).get("repeat") and event["caused_by"] in unharmed["ids"]}
+    assert set(found["ids"]) <= {*unharmed["ids"], *repeats}
     assert len(set(found["ids"])) == len(found["ids"])
 
 
@@ -297,7 +306,8 @@ def test_erasure(house):
 
 def test_migration(house):
     """
-    A database of the first version is the old one, or the new one; its bodies are the same bytes.
+    A database of the first version is the old one, or the new one; its bodies are the same bytes. Quarter hours are
+    counted once somebody asks for that.
     """
     with Writer() as writer:
         writer.append([build_entry(stored(n)) for n in range(3)])
@@ -311,7 +321,7 @@ def test_migration(house):
 
     def check(_, now, unharmed):
         assert bodies == now["bodies"]
-        assert are_right(now)
+        assert are_right(now, {"quarter_counts", "quarter_hook_runs", "undivided_days"})
 
     assert killed(house, work, check) > 0
 

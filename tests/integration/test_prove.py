@@ -89,7 +89,7 @@ def test_a_sound_installation_is_called_sound(home):
 @pytest.mark.parametrize(
     ("sabotage", "named"),
     [
-        (entry_removed, "no door for PreToolUse"),
+        (entry_removed, "no entry for PreToolUse"),
         (elsewhere, "does not exist"),
         (turned_off, "features.hooks"),
         (untrusted, "until you have reviewed them"),
