@@ -18,7 +18,6 @@ from hookonce.store.integrity import audit, chain, checkpoint, head_file, keys, 
 from hookonce.store.maintenance import erasure
 from hookonce.store.schema import transaction
 from hookonce.store.writer import Writer, read_chain_head
-from tests.sample import EXHAUSTIVE
 from tests.store.rows import UNAUDITED_TABLES, append, flaws, signed, stored, tampering, verified
 
 COLUMNS = ("id", "time", "received", "type", "agent", "session", "subagent", "tool", "outcome", "model", "project", "path")
@@ -467,7 +466,7 @@ def test_any_bit_of_the_file_is_found_or_changes_no_record(whole, monkeypatch, p
 VALUES = st.one_of(st.none(), st.integers(-5, 20), st.text(max_size=12), st.binary(max_size=70), st.just(bytes(32)))
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=150 if EXHAUSTIVE else 60)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=150)
 @given(data=st.data())
 def test_any_change_of_any_cell_is_found(whole, monkeypatch, data):
     monkeypatch.setenv("HOME", str(whole))
