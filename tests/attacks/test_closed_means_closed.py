@@ -682,7 +682,6 @@ RUNS = {
 }
 
 
-@pytest.mark.part(2)
 @pytest.mark.parametrize("name", RUNS)
 def test_what_a_command_line_really_runs_is_pinned(agreed, name):
     """
