@@ -64,6 +64,13 @@ def test_what_comes_out_can_be_said_and_is_never_looser(decision, point):
     assert gaps or final == Decision() or final.outcome == decision.outcome or "retry" in point.capabilities
 
 
+@pytest.mark.parametrize(("can", "outcome"), [("prevent", None), ("prevent allow", "allow")])
+def test_an_allow_goes_out_only_where_something_can_be_allowed(can, outcome):
+    final, gaps = weaken(Decision(outcome="allow", reason="fine"), point(can), GIVEN)
+
+    assert (outcome, ["allow"] * (outcome is None)) == (final.outcome, [gap.capability for gap in gaps])
+
+
 @pytest.mark.covers("HIF-83")
 @pytest.mark.parametrize(("ask", "asked"), [("native", True), ("denies_headless", True), ("ignored", False), ("fatal", False), ("none", False)])
 def test_a_question_that_nobody_would_hear_is_a_no(ask, asked):
