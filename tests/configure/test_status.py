@@ -13,7 +13,7 @@ from tests.manifest.projects import house
 
 
 @pytest.fixture
-def installed(tmp_path, monkeypatch):
+def installation(tmp_path, monkeypatch):
     """Roots of a home in which Claude Code calls us, and a function that takes entries away."""
     home, project = house(monkeypatch, tmp_path), tmp_path / "work"
     project.mkdir()
@@ -33,11 +33,11 @@ def faults(roots, name="claude-code"):
     return find_entry_faults(agents.load(name), roots, str(paths.client_path()))
 
 
-def test_lost_entries_are_told_by_their_events(installed):
+def test_lost_entries_are_told_by_their_events(installation):
     """
     As long as some are left; none is missing where hookonce was never installed, or is not any more.
     """
-    roots, lose = installed
+    roots, lose = installation
     assert [] == faults(roots) == faults(roots, "codex")
     lose("PreToolUse", "Stop")
     (fault,) = faults(roots)
@@ -48,11 +48,11 @@ def test_lost_entries_are_told_by_their_events(installed):
     assert [] == faults(roots)
 
 
-def test_an_entry_of_another_scope_is_enough(installed):
+def test_an_entry_of_another_scope_is_enough(installation):
     """
     The agent calls us through it.
     """
-    roots, lose = installed
+    roots, lose = installation
     lose("PreToolUse", "Stop")
     run("install", "claude-code", "--scope", "project", cwd=roots.project, HOME=str(roots.home))
     assert [] == faults(roots)
@@ -65,10 +65,10 @@ def test_an_entry_of_another_scope_is_enough(installed):
     assert "hookonce at Stop: " in fault.sentence
 
 
-def test_a_file_that_cannot_be_read_has_no_such_fault(installed):
+def test_a_file_that_cannot_be_read_has_no_such_fault(installation):
     """
     Doctor tells of it; here it is no reason to fail.
     """
-    roots, _ = installed
+    roots, _ = installation
     (roots.home / ".claude/settings.json").write_text("{", encoding="utf-8")
     assert [] == faults(roots)

@@ -44,7 +44,7 @@ def wrapper(agent, mode="closed", scope="user", **fields):
     return shlex.split(format_command(calls[0]))[1:], made
 
 
-def told(agent, words, result):
+def answer_tool_call(agent, words, result):
     """The reply to a tool call, where the script ends in that way."""
     payload = json.dumps(sample_event(agent, EVENT, "shell", {"command": "rm -rf /"}).native).encode()
     return dispatcher.answer_call(words, payload, PLAIN, run_operation=lambda _: result)
@@ -59,12 +59,12 @@ def test_a_closed_script_that_fails_refuses_and_says_why(name):
     agent = agents.load(name)
     entries = [wrapper(agent, dialect=dialect)[0] for dialect in ("canonical", "codex" if name == "claude-code" else "claude-code")]
     for (result, reason), words in zip(FAILURES.values(), cycle(entries), strict=False):
-        reply = told(agent, words, result)
+        reply = answer_tool_call(agent, words, result)
         decision = agent.read_reply(words[1], reply) if agent.read_reply is not None else None
         assert decision is None or ("deny", True, True) == (decision.outcome, reason in decision.reason, "./guard.sh" in decision.reason)
         assert reason in reply.stdout + reply.stderr
-    assert fail_mode.open_reply(agent) == told(agent, wrapper(agent, "open")[0], OperationResult(code=1))
-    assert fail_mode.open_reply(agent) == told(agent, entries[0], OperationResult(code=0))
+    assert fail_mode.open_reply(agent) == answer_tool_call(agent, wrapper(agent, "open")[0], OperationResult(code=1))
+    assert fail_mode.open_reply(agent) == answer_tool_call(agent, entries[0], OperationResult(code=0))
 
 
 @pytest.mark.part(2)
@@ -107,4 +107,4 @@ def test_a_pause_holds_for_a_closed_wrapper(monkeypatch):
     agent = agents.load("claude-code")
     monkeypatch.setattr(dispatcher.pause, "is_paused", lambda: True)
 
-    assert fail_mode.open_reply(agent) == told(agent, wrapper(agent)[0], OperationResult(code=1))
+    assert fail_mode.open_reply(agent) == answer_tool_call(agent, wrapper(agent)[0], OperationResult(code=1))

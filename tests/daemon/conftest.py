@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tests.daemon.installed_home import Home
+from tests.daemon.installed_home import Home, command
 from tests.sessions.session_clock import agent, harness
 from tests.shared import ROOT
 
@@ -58,6 +58,17 @@ def hurried(shelf, tmp_path_factory, name, old, new):
     assert 1 == text.count(old)
     file.write_text(text.replace(old, new), encoding="utf-8")
     return install(package, tmp_path_factory.mktemp("by"))
+
+
+@pytest.fixture
+def own_package(shelf, tmp_path, tmp_path_factory):
+    """A home with a hook that refuses, and its package, which nobody else uses."""
+    package = tmp_path_factory.mktemp("own")
+    shutil.copytree(shelf / "hookonce", package / "hookonce")
+    found = Home(tmp_path, install(package, tmp_path_factory.mktemp("by")))
+    found.hooks(command("echo no >&2; exit 2"))
+    yield found, package / "hookonce"
+    found.end()
 
 
 @pytest.fixture

@@ -14,8 +14,7 @@ from hookonce.client.daemon_endpoints import with_address
 from hookonce.dispatch.fail_mode import FAIL_CLOSED_REASON
 from hookonce.store import database
 from hookonce.store.spool import files
-from tests.daemon.conftest import install
-from tests.daemon.installed_home import TOOL, Home, command, payload, refused
+from tests.daemon.installed_home import TOOL, command, payload, refused
 from tests.handlers.processes import eventually
 
 SMALL = ["mount", "-t", "tmpfs", "-o", "size=64k", "small"]
@@ -27,17 +26,6 @@ def refusing(home):
     """A home with a hook that refuses."""
     home.hooks(NO)
     return home
-
-
-@pytest.fixture
-def own(shelf, tmp_path, tmp_path_factory):
-    """A home whose package nobody else uses."""
-    package = tmp_path_factory.mktemp("own")
-    shutil.copytree(shelf / "hookonce", package / "hookonce")
-    found = Home(tmp_path, install(package, tmp_path_factory.mktemp("by")))
-    found.hooks(NO)
-    yield found, package / "hookonce"
-    found.end()
 
 
 def is_right(home):
@@ -99,11 +87,11 @@ def test_a_socket_that_was_replaced_by_another_daemons_is_left_alone(refusing):
     assert remains_one(refusing)
 
 
-def test_a_build_that_was_replaced_is_not_answered_by_the_old_daemon(own):
+def test_a_build_that_was_replaced_is_not_answered_by_the_old_daemon(own_package):
     """
     The old one leaves, also when the client was not replaced yet, and a new one comes.
     """
-    home, package = own
+    home, package = own_package
     pid = home.warm()["pid"]
     build = home.status()["build"]
     new = package / "errors.new"
@@ -116,11 +104,11 @@ def test_a_build_that_was_replaced_is_not_answered_by_the_old_daemon(own):
     assert build != home.status()["build"]
 
 
-def test_a_package_that_was_upgraded_runs_no_hook_in_the_old_daemon(own):
+def test_a_package_that_was_upgraded_runs_no_hook_in_the_old_daemon(own_package):
     """
     What it has not imported yet is of another build: the call is answered by the new one, and the old daemon leaves.
     """
-    home, package = own
+    home, package = own_package
     before = home.warm()
     package.rename(package.with_name("old"))
     shutil.copytree(package.with_name("old"), package)
@@ -133,11 +121,11 @@ def test_a_package_that_was_upgraded_runs_no_hook_in_the_old_daemon(own):
     assert remains_one(home)
 
 
-def test_a_client_of_another_build_is_answered_without_the_daemon(own):
+def test_a_client_of_another_build_is_answered_without_the_daemon(own_package):
     """
     A daemon that is current stays for the others.
     """
-    home, _ = own
+    home, _ = own_package
     pid = home.warm()["pid"]
     file = home.bin / "interpreter"
     lines = file.read_text().splitlines()
@@ -150,11 +138,11 @@ def test_a_client_of_another_build_is_answered_without_the_daemon(own):
 
 @pytest.mark.part(2)
 @pytest.mark.parametrize("fault", ["raise SystemExit(3)", "import nothing_of_that_name", "1/0", "this is no Python"])
-def test_a_daemon_that_cannot_start_costs_nobody_an_answer(own, fault):
+def test_a_daemon_that_cannot_start_costs_nobody_an_answer(own_package, fault):
     """
     It is tried once, and calls are answered without it.
     """
-    home, package = own
+    home, package = own_package
     (package / "daemon" / "__main__.py").write_text(fault + "\n")
 
     assert [True] * 3 == [is_right(home) for _ in range(3)]
@@ -162,11 +150,11 @@ def test_a_daemon_that_cannot_start_costs_nobody_an_answer(own, fault):
     assert (home.house / "daemon.failed").exists()
 
 
-def test_a_daemon_that_dies_while_it_starts_is_not_missed(own):
+def test_a_daemon_that_dies_while_it_starts_is_not_missed(own_package):
     """
     An exception in the midst of everything, which its log tells.
     """
-    home, package = own
+    home, package = own_package
     (package / "daemon" / "server.py").write_text("raise RuntimeError('on its way')\n")
 
     assert is_right(home)
@@ -174,11 +162,11 @@ def test_a_daemon_that_dies_while_it_starts_is_not_missed(own):
     assert "on its way" in (home.bin.parent / "hookonce.log").read_text(encoding="utf-8")
 
 
-def test_a_daemon_that_hangs_before_it_listens_is_waited_for_only_a_moment(own):
+def test_a_daemon_that_hangs_before_it_listens_is_waited_for_only_a_moment(own_package):
     """
     It holds the lock; everybody is answered without it.
     """
-    home, package = own
+    home, package = own_package
     (package / "daemon" / "__main__.py").write_text("import time\ntime.sleep(600)\n")
 
     assert [True] * 2 == [is_right(home) for _ in range(2)]

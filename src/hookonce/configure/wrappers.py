@@ -20,9 +20,8 @@ from hookonce.dispatch.hook_faults.scripts import interpreter_argument
 from hookonce.dispatch.hook_faults.table import HookFault, make_fault
 from hookonce.manifest.http_script import build_http_command, to_command_handler
 from hookonce.model import Agent, Handler, Hook
-from hookonce.vocabulary.names import hook_label
+from hookonce.vocabulary.names import MODEL_HANDLER_TYPES, hook_label
 
-MODEL_TYPES = frozenset({"prompt", "agent"})  # of handlers that no command can stand for
 _TABLE_COMMAND = re.compile(r'"command":\s*("(?:[^"\\]|\\.)*")')  # of the table in a generated file
 
 
@@ -117,7 +116,7 @@ def unwrap_file(agent: Agent, path: Path, data: bytes, client: str) -> bytes:
     if config.language != "code":
         return replace_commands(editor_of(path), data, lambda command: bare_command(command, client))
     hooks, gaps = hooks_in(agent, path, data)
-    if gaps or not hooks or any(hook.handler.type in MODEL_TYPES for hook in hooks):
+    if gaps or not hooks or any(hook.handler.type in MODEL_HANDLER_TYPES for hook in hooks):
         return data
     bare_hooks = [_bare_hook(hook) for hook in hooks]
     document, _ = config.render(agent, list(enumerate(bare_hooks)), lambda hook, _: hook.handler.command)
@@ -151,7 +150,11 @@ def _parse_leniently(agent: Agent, path: Path, data: bytes) -> list[Invocation]:
 
 def _stay_reason(call: Invocation) -> str:
     handler = parse_handler(call.run or "")
-    cause = "nothing else asks a model there" if handler and handler.type in MODEL_TYPES else "a hook beside it has to"
+    cause = (
+        "nothing else asks a model there"
+        if handler and handler.type in MODEL_HANDLER_TYPES
+        else "a hook beside it has to"
+    )
     return f"{cause}; take the entry out of the file, or keep hookonce"
 
 

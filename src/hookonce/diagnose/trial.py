@@ -20,7 +20,6 @@ from hookonce.dispatch.dedup import CallDecision
 from hookonce.dispatch.dialect import ANSWER_KEYS, encode_input
 from hookonce.dispatch.module_hook import parse_module_result
 from hookonce.dispatch.pipeline import CallRequest
-from hookonce.dispatch.prepare import MODEL_HANDLER_TYPES
 from hookonce.dispatch.response import build_response
 from hookonce.dispatch.run import CallerContext, HookResult, run_hooks
 from hookonce.dispatch.select import SelectedHook, find_candidates, select_hooks
@@ -31,6 +30,7 @@ from hookonce.handlers.module import ModuleOperation
 from hookonce.handlers.operation import Operation, OperationResult, run_to_completion
 from hookonce.manifest.discover import find_project, load_source
 from hookonce.model import SCHEMA, Agent, Event, Gap, Handler, Hook, Object, Reply, Result, Subagent, Tool
+from hookonce.vocabulary.names import MODEL_HANDLER_TYPES
 
 _PYTHON_SUFFIX = ".py"
 _TRIAL_TIMEOUT_S = 60

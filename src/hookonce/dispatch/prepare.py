@@ -24,13 +24,13 @@ from hookonce.handlers.command import CommandOperation, ProcessContext
 from hookonce.handlers.operation import OperationResult
 from hookonce.handlers.verdict import HandlerResult
 from hookonce.model import Decision, Event, Gap, Record
+from hookonce.vocabulary.names import MODEL_HANDLER_TYPES
 
 if TYPE_CHECKING:
     from hookonce.handlers.http import HttpOperation
     from hookonce.handlers.module import ModuleOperation
 
 _MAX_MODULE_BYTES = 1 << 20  # more than that no module has to take
-MODEL_HANDLER_TYPES = frozenset({"prompt", "agent"})  # types of handlers that ask a language model
 _PLATFORM_NAMES = {"linux": "linux", "darwin": "darwin", "win32": "windows"}
 _SCRIPT_PATTERN = re.compile(
     r"[\w.@+-]+(?:/[\w.@+-]+)+(?=\s|$)"

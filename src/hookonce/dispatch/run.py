@@ -23,7 +23,7 @@ from hookonce.base.invocation import CANONICAL_DIALECT
 from hookonce.base.jsontext import dump
 from hookonce.dispatch.dialect import DialectEventError, dialect_variables
 from hookonce.dispatch.hook_privacy import DEFAULT_LEVEL, filter_variables, has_open_format, privacy_level
-from hookonce.dispatch.prepare import MODEL_HANDLER_TYPES, command_of, digest_content, prepare_hook
+from hookonce.dispatch.prepare import command_of, digest_content, prepare_hook
 from hookonce.dispatch.rewrite import apply_rewrite
 from hookonce.dispatch.select import SelectedHook
 from hookonce.errors import HookonceError, PayloadError
@@ -39,7 +39,7 @@ from hookonce.manifest.discover import find_project
 from hookonce.model import Agent, Decision, Event, Gap, Hook, HookRun
 from hookonce.secrets import log
 from hookonce.store.privacy.sanitize import sanitize_output
-from hookonce.vocabulary.names import hook_name
+from hookonce.vocabulary.names import MODEL_HANDLER_TYPES, hook_name
 
 DEFAULT_HOOK_TIMEOUT_S = 30  # seconds for one hook that names none
 _MIN_MARGIN_S, _MARGIN_RATIO = 0.5, 0.1

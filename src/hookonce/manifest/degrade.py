@@ -17,7 +17,7 @@ from hookonce.manifest.http_script import to_command_handler
 from hookonce.manifest.schema import PLATFORMS
 from hookonce.model import Gap, Handler, Hook, Manifest, Strategy
 from hookonce.vocabulary.decision_merge import CAPABILITIES, OUTPUT_CAPABILITIES
-from hookonce.vocabulary.names import hook_label, hook_name
+from hookonce.vocabulary.names import MODEL_HANDLER_TYPES, hook_label, hook_name
 
 # A guard needs nothing but a shell: it says why on stderr and refuses.
 _GUARD_COMMAND = "echo {reason} >&2; exit 2"
@@ -51,7 +51,7 @@ def capabilities_of(hook: Hook) -> frozenset[str]:
     needs = {
         "structured_output": hook.blocking or bool(hook.degradation.keys() & OUTPUT_CAPABILITIES),
         "input_rewrite": "input_rewrite" in hook.degradation,
-        "llm_evaluated": handler.type in {"prompt", "agent"},
+        "llm_evaluated": handler.type in MODEL_HANDLER_TYPES,
         "http_handler": handler.type == "http",
         "async_execution": handler.background,
         "platform_commands": not handler.platform.keys().isdisjoint(PLATFORMS),

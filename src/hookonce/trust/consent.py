@@ -38,7 +38,7 @@ from hookonce.trust.pin_store import (
 from hookonce.trust.pins import POLICY_PATH, UNKNOWN_PREFIX, ProjectPaths, build_pin, platform_command
 from hookonce.trust.script_contents import env_interpreter
 from hookonce.trust.shell_words import ShellWord, UnclearCommand, harmless_switches, split_words
-from hookonce.vocabulary.names import describe_handler
+from hookonce.vocabulary.names import MODEL_HANDLER_TYPES, describe_handler
 
 _WORD_SEPARATORS = re.compile(r"[^\w./@+-]+")
 _VOUCH_FILE = "vouched.json"
@@ -156,7 +156,7 @@ def _describe_hook(hook: Hook) -> Iterator[str]:
     variables = {match[1] or match[2] for text in handler.headers.values() for match in _ENV_VARIABLE.finditer(text)}
     for name in sorted({*handler.allowed_env, *variables}):
         yield f"  warning: sends your environment variable {name} to {handler.url}"
-    if handler.type in {"prompt", "agent"}:
+    if handler.type in MODEL_HANDLER_TYPES:
         yield "  warning: asks a language model, which costs money and gets the event"
     if hook.blocking and handler.type == "command" and "/" not in action.split(maxsplit=1)[0]:
         yield "  warning: it may refuse, and is not a script file that can be reviewed and hashed"

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from hookonce.model import Handler, Hook
 
+MODEL_HANDLER_TYPES = frozenset({"prompt", "agent"})  # types of handlers that ask a language model
 _MAX_LABEL_CHARS = 60  # of what a hook runs, in a message
 AGENT_ALIASES: dict[str, str] = {
     "amazon-q": "kiro",

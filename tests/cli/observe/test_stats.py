@@ -160,7 +160,7 @@ def test_the_table_says_what_is_not_in_it(home):
 KOLKATA, BERLIN = "IST-5:30", "CET-1CEST,M3.5.0,M10.5.0/3"
 
 
-def put(*moments):
+def store_events(*moments):
     """Record something at these times."""
     with Writer() as writer:
         writer.append(
@@ -184,7 +184,7 @@ def test_days_are_those_of_the_reader(home):
     """
     With a name in the title and in JSON; a day has 23 or 25 hours where the clock is set, and may begin at half past.
     """
-    put(
+    store_events(
         "2026-03-28T23:00:00Z",
         "2026-03-29T21:59:00Z",
         "2026-03-29T22:00:00Z",
@@ -229,7 +229,7 @@ def test_days_are_those_of_the_reader(home):
     ids=str,
 )
 def test_a_time_without_a_zone_is_that_of_the_reader(home, words, zone, count):
-    put("2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z")
+    store_events("2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z")
     found = run("events", "--json", "--until", "2026-04-01", *words, HOME=str(home), TZ=zone)
 
     assert (0, count) == (found.code, len(found.documents()))

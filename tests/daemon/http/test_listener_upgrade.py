@@ -7,23 +7,16 @@ from http.client import HTTPException
 
 import pytest
 
-from tests.daemon.conftest import install
 from tests.daemon.http_client import Poster
-from tests.daemon.installed_home import Home, command, payload, refused
+from tests.daemon.installed_home import payload, refused
 from tests.handlers.processes import eventually
-
-NO = command("echo no >&2; exit 2")
 
 
 @pytest.fixture
-def own(shelf, tmp_path, tmp_path_factory):
-    """A home whose package nobody else uses, its door open."""
-    package = tmp_path_factory.mktemp("own")
-    shutil.copytree(shelf / "hookonce", package / "hookonce")
-    home = Home(tmp_path, install(package, tmp_path_factory.mktemp("by")))
-    home.hooks(NO)
-    yield Poster(home), package / "hookonce"
-    home.end()
+def upgradable(own_package):
+    """A caller over HTTP, and the package of the daemon that answers it."""
+    home, package = own_package
+    return Poster(home), package
 
 
 def post(poster):
@@ -45,11 +38,11 @@ def upgrade(package):
     (package / "handlers" / "verdict.py").write_text((package / "handlers" / "verdict.py").read_text() + "\n")
 
 
-def test_after_an_upgrade_another_daemon_answers_at_the_same_port(own):
+def test_after_an_upgrade_another_daemon_answers_at_the_same_port(upgradable):
     """
     Agents that only post start no daemon: the one that leaves starts the next. It runs no hook itself any more.
     """
-    poster, package = own
+    poster, package = upgradable
     before = poster.home.status()
     assert "answered" == post(poster)
     upgrade(package)
@@ -63,11 +56,11 @@ def test_after_an_upgrade_another_daemon_answers_at_the_same_port(own):
     assert eventually(lambda: [after["pid"]] == [*poster.home.daemons()], 30)
 
 
-def test_a_daemon_that_comes_too_early_waits_for_the_port(own):
+def test_a_daemon_that_comes_too_early_waits_for_the_port(upgradable):
     """
     The one that still has it answers until it leaves.
     """
-    poster, _ = own
+    poster, _ = upgradable
     old = poster.home.status()["pid"]
     poster.home.socket.unlink()
     poster.home.warm()
@@ -80,8 +73,8 @@ def test_a_daemon_that_comes_too_early_waits_for_the_port(own):
     assert poster.home.status()["http"]["problem"] is None
 
 
-def test_a_daemon_that_is_stopped_starts_nobody(own):
-    poster, _ = own
+def test_a_daemon_that_is_stopped_starts_nobody(upgradable):
+    poster, _ = upgradable
     os.kill(poster.home.status()["pid"], signal.SIGTERM)
 
     assert eventually(lambda: not poster.home.daemons(), 30)

@@ -14,7 +14,7 @@ from hookonce.base.files import read_regular_file
 from hookonce.dispatch import module_hook
 from hookonce.dispatch.hook_faults.manifest_words import suggest_event
 from hookonce.dispatch.hook_faults.table import HookFault, make_fault
-from hookonce.dispatch.prepare import MODEL_HANDLER_TYPES, command_of
+from hookonce.dispatch.prepare import command_of
 from hookonce.dispatch.select import SelectedHook
 from hookonce.errors import HookonceError
 from hookonce.handlers import prompt
@@ -24,7 +24,7 @@ from hookonce.handlers.http import build_http_operation
 from hookonce.manifest.discover import Scope
 from hookonce.model import Handler, Hook
 from hookonce.vocabulary.events import EVENTS
-from hookonce.vocabulary.names import suggest_name
+from hookonce.vocabulary.names import MODEL_HANDLER_TYPES, suggest_name
 
 _SHELL_WORD = compile_pattern(
     r"test|\[\[?|:|echo|printf|read|exit|true|false|cd|export|set|!|\(|function|time|if|for|while|until|case|\{|exec|\."
