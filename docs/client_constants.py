@@ -1,6 +1,7 @@
 """What the clients have of our tables: the constants of the native one, and the silences in the shell script."""
 
 import re
+from collections.abc import Collection
 from pathlib import Path
 
 from hookonce import agents
@@ -43,12 +44,14 @@ def _daemon_variables() -> list[tuple[str, str]]:
 def _header() -> str:
     locations = ", ".join(_quote(location.replace("%d", "%u")) for location in rule.SHARED_LOCATIONS)
     silences = ", ".join(f'{{{_quote(name)}, {_quote(text)[:-1]}\\n"}}' for name, text in _silences().items())
+    variables = [_quote(f"{name}={value}") + ' "\\0"' for name, value in _daemon_variables()]
     lines = [
         "// Constants that Python has too: made by `make docs` from base/runtime_location.py, base/wire.py,",
         "// client/python/launch.py and the agents' tables, and never changed by hand.",
         "",
         f"#define DATA_SUBDIR {_quote(rule.DATA_SUBDIR)}",
         f"#define CLIENT_SUBDIR {_quote(rule.CLIENT_SUBDIR)}",
+        f"#define DAEMON_FILE {_quote(rule.DAEMON_FILE)}",
         f"#define FALLBACK_SUBDIR {_quote(rule.FALLBACK_SUBDIR)}",
         f"#define FNV_OFFSET UINT64_C({rule.FNV_OFFSET:#X})".replace("0X", "0x"),
         f"#define FNV_PRIME UINT64_C({rule.FNV_PRIME:#X})".replace("0X", "0x"),
@@ -57,13 +60,20 @@ def _header() -> str:
         f"#define WIRE_VERSION {_quote(wire.VERSION.decode())}",
         f"#define MAX_FRAME_BYTES {wire.MAX_FRAME_BYTES}u // more than this nobody is asked, and Python answers",
         f"#define MAX_UNANSWERED_MARKS {MAX_MISSED_CALLS} // calls without an answer, after which nobody counts on",
-        f"#define DAEMON_VARIABLES {', '.join(_quote(f'{name}={value}') for name, value in _daemon_variables())}",
+        f"#define DAEMON_VARIABLES {' '.join(variables)}",
+        f"#define DAEMON_VARIABLES_COUNT {len(variables)}",
         "",
-        f"static const char *const SHARED_LOCATIONS[] = {{{locations}}}; // %u is the user",
+        "// Texts and not their addresses, which would have to be relocated at each start. %u is the user.",
+        f"static const char SHARED_LOCATIONS[][{_room(rule.SHARED_LOCATIONS)}] = {{{locations}}};",
         "// For whom saying nothing is a mistake, and what they hear instead.",
-        f"static const char *const SILENCES[][2] = {{{silences}}};",
+        f"static const char SILENCES[][2][{_room([*_silences(), *_silences().values()])}] = {{{silences}}};",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _room(texts: Collection[str]) -> int:
+    """Bytes for any of these texts with a line break and what ends it."""
+    return max(map(len, texts)) + 2
 
 
 def _quote(text: str) -> str:

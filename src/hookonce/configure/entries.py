@@ -3,10 +3,13 @@
 from pathlib import Path
 from typing import Literal
 
+from msgspec.structs import replace
+
 from hookonce.agents import canonical_event_of, config_events, entry_timeout, http_reply, point_of
 from hookonce.base import invocation, paths
 from hookonce.base.invocation import Invocation
 from hookonce.client.daemon_endpoints import HttpAddress
+from hookonce.configure.merge import ARGUMENTS_KEY
 from hookonce.model import Agent, Handler, Hook
 
 EventSet = Literal["default", "all"]
@@ -15,12 +18,29 @@ _COMMAND_EVENTS = {"session_start", "before_prompt"}  # our client runs there in
 
 
 def build_entries(
-    agent: Agent, scope: str, client: str, events: EventSet = "default", address: HttpAddress | None = None
+    agent: Agent,
+    scope: str,
+    client: str,
+    events: EventSet = "default",
+    address: HttpAddress | None = None,
+    *,
+    has_args: bool = False,
 ) -> list[Hook]:
-    """Build an entry for each event of a set; with an address, what the agent can post it posts there."""
+    """Build an entry for each event of a set; with an address, what the agent can post it posts there.
+
+    With `has_args` the agent starts our client itself; else a shell does.
+    """
     install_modes = {"default"} if events == "default" else {"default", "opt-in"}
     native_events = [native for native in config_events(agent) if point_of(agent, native).install in install_modes]
-    return [_build_entry(agent, native, scope, client, address) for native in native_events]
+    hooks = [_build_entry(agent, native, scope, client, address) for native in native_events]
+    return [_with_args(agent, hook) for hook in hooks] if has_args else hooks
+
+
+def _with_args(agent: Agent, hook: Hook) -> Hook:
+    """An entry in the exec form: the agent's own key says where the command ends and its arguments begin."""
+    words = invocation.split_client_words(hook.handler.command or "")[1:]
+    own_data = hook.provider_data[agent.name] | ({ARGUMENTS_KEY: words} if words else {})
+    return replace(hook, provider_data={agent.name: own_data})
 
 
 def _build_entry(agent: Agent, native: str, scope: str, client: str, address: HttpAddress | None) -> Hook:

@@ -6,10 +6,10 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from hookonce.agents import http_reply
-from hookonce.base import invocation, settings
+from hookonce.base import invocation
 from hookonce.base.files import FileEditError, read_regular_file
 from hookonce.client import daemon_endpoints
-from hookonce.client.daemon_endpoints import HttpAddress
+from hookonce.client.daemon_endpoints import HttpAddress, settings_obstacle
 from hookonce.configure import journal
 from hookonce.configure.http_probe import probe_listener
 from hookonce.configure.locations import ConfigRoots, resolve_path
@@ -26,11 +26,6 @@ _URL_ALLOWLISTS = {
     "qwen-code": ("~/.qwen/settings.json", ("security", "allowedHttpHookUrls")),
 }
 _EMPTY_LIST_ALLOWS_ALL = frozenset({"qwen-code"})  # to whom an empty list means everything
-
-
-def settings_obstacle() -> str | None:
-    """Why the settings allow no HTTP listener, if so."""
-    return None if settings.load().require().http else "`http = false` in config.toml forbids events over HTTP"
 
 
 def listener_obstacle(project: Path | None) -> str | None:

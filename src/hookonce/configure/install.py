@@ -20,6 +20,7 @@ from hookonce.client.daemon_endpoints import HttpAddress
 from hookonce.configure import http_policy, journal
 from hookonce.configure.changes import FileChange, read_after
 from hookonce.configure.entries import EventSet, build_entries, entry_event, is_stale_entry
+from hookonce.configure.exec_form import has_exec_form, is_exec_entry
 from hookonce.configure.locations import ConfigRoots, config_files, document_of, hooks_in, is_event_map, target_file
 from hookonce.configure.merge import client_part, editor_of, elide, merge_entries, remove_entries
 from hookonce.configure.wrappers import unwrap_file
@@ -39,11 +40,13 @@ def plan_install(  # noqa: PLR0913  one name for each thing that a caller may ch
     events: EventSet = "default",
     http: HttpAddress | Literal[False] | None = None,
     *,
+    has_args: bool | None = None,
     earlier_changes: Sequence[FileChange] = (),
 ) -> list[FileChange]:
     """Plan the changes that let an agent call us: it posts what it can to `http`, nothing if False, None is as now.
 
-    `earlier_changes` will have been made by then.
+    `has_args`: entries in the exec form; None is where the version that is found has it. `earlier_changes` will have
+    been made by then.
     """
     target = target_file(agent, scope, roots)
     if target is None:
@@ -60,7 +63,9 @@ def plan_install(  # noqa: PLR0913  one name for each thing that a caller may ch
         address = http_policy.current_address(current_hooks, roots.project) if http is None else http or None
         if http and (obstacle := http_policy.install_obstacle(agent, scope, target, roots.project)) is not None:
             raise HookonceError(obstacle)
-        hooks = build_entries(agent, scope, client, _event_set(agent, scope, current_hooks, client, events), address)
+        event_set = _event_set(agent, scope, current_hooks, client, events)
+        is_exec = has_exec_form(agent, scope, roots) if has_args is None else has_args
+        hooks = build_entries(agent, scope, client, event_set, address, has_args=is_exec)
         document = render_entries(agent, hooks)
     document = document["hooks"] if is_event_map(agent, target, roots) else document
     with naming_file(target):
@@ -105,10 +110,13 @@ def insert_entries(agent: Agent, path: Path, data: bytes, document: Object, clie
     return new
 
 
-def _own_entries(agent: Agent, document: Object, client: str) -> list[tuple[str, str, object, object]]:
+def _own_entries(agent: Agent, document: Object, client: str) -> list[tuple[str, str, object, object, bool]]:
     hooks, _ = agent.config.parse(agent, client_part(document))
-    handlers = [(hook.event, hook.handler) for hook in hooks if is_own_entry(hook.handler.target, client, agent.name)]
-    return sorted((kind, run.target or "", run.timeout, sorted(run.headers.items())) for kind, run in handlers)
+    own_hooks = [(hook, hook.handler) for hook in hooks if is_own_entry(hook.handler.target, client, agent.name)]
+    return sorted(
+        (hook.event, run.target or "", run.timeout, sorted(run.headers.items()), is_exec_entry(agent, hook))
+        for hook, run in own_hooks
+    )
 
 
 @contextmanager

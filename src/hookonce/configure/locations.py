@@ -22,12 +22,17 @@ class ConfigRoots(Struct, frozen=True):
 
 def current_roots() -> ConfigRoots:
     """The user's home, and the project around the working directory: up to its repository, else that itself."""
-    home_variable = environ.get("HOME")  # who names a home that is none means another one than we would write to
-    if home_variable and Path(home_variable) != paths.home():
-        raise HookonceError(f"HOME is {home_variable}, which is not a directory that you own; create it, or unset HOME")
+    require_home()
     cwd = Path.cwd()
     repository = next((folder for folder in (cwd, *cwd.parents) if (folder / ".git").exists()), cwd)
     return ConfigRoots(paths.home(), cwd if repository == paths.home() else repository)
+
+
+def require_home() -> None:
+    """Raise a HookonceError if HOME names a home that is none: who does that means another one than we would use."""
+    home_variable = environ.get("HOME")
+    if home_variable and Path(home_variable) != paths.home():
+        raise HookonceError(f"HOME is {home_variable}, which is not a directory that you own; create it, or unset HOME")
 
 
 def resolve_path(roots: ConfigRoots, name: str) -> Path:

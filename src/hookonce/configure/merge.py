@@ -15,7 +15,7 @@ from secrets import token_hex
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from hookonce.base.invocation import parse_command
+from hookonce.base.invocation import join_arguments, parse_command
 from hookonce.configure.edit import jsonc, toml
 from hookonce.configure.edit.brackets import Span, TextEdit, apply_edits, trim_span
 from hookonce.configure.edit.jsonc import JsoncDocument
@@ -24,6 +24,7 @@ from hookonce.model import Object
 
 _MISSING = object()
 COMMAND_KEYS = frozenset({"command", "bash", "powershell", "windows", "linux", "osx", "commandWindows", "url"})
+ARGUMENTS_KEY = "args"  # beside a command that no shell reads
 _MIN_ELIDED_BYTES = 500  # less is sooner parsed than elided
 _HEAD_ITEMS, _TAIL_ITEMS = 1, 2  # where an edit looks for indentation, and for the space between items
 _LINE_BREAK = re.compile(rb"[\r\n]")
@@ -69,6 +70,8 @@ def replace_commands(editor: ModuleType, text: bytes, new_command: Callable[[str
     for path, command in list(find_commands(editor.value_at(text, ()))):
         if (replacement := new_command(command)) is not None:
             text = editor.set_value(text, path, replacement)
+            if command != editor.value_at(elision.text, path):  # its arguments are in it
+                text = editor.remove_path(text, (*path[:-1], ARGUMENTS_KEY))
     return elision.restore(text)
 
 
@@ -83,9 +86,14 @@ def client_part(value: Any) -> Any:
 
 def _has_command(value: Any, is_match: Callable[[str], object]) -> bool:
     for key, inner in _children(value):  # no generators here: large files have very many values
-        if is_match(inner) if key in COMMAND_KEYS and type(inner) is str else _has_command(inner, is_match):
+        is_command = key in COMMAND_KEYS and type(inner) is str
+        if is_match(_command_line(value, inner)) if is_command else _has_command(inner, is_match):
             return True
     return False
+
+
+def _command_line(entry: Any, command: str) -> str:
+    return join_arguments(command, entry.get(ARGUMENTS_KEY)) if type(entry) is dict else command
 
 
 def find_commands(value: Any, keys: DocumentPath = ()) -> Iterator[tuple[DocumentPath, str]]:
@@ -93,7 +101,7 @@ def find_commands(value: Any, keys: DocumentPath = ()) -> Iterator[tuple[Documen
     for key, inner in _children(value):
         if type(inner) is str:
             if key in COMMAND_KEYS:
-                yield (*keys, key), inner
+                yield (*keys, key), _command_line(value, inner)
         elif type(inner) in (dict, list):
             yield from find_commands(inner, (*keys, key))
 
@@ -184,7 +192,7 @@ def _find_elidable(
     stays = [
         is_touched[index]
         or not _HEAD_ITEMS <= index < len(items) - _TAIL_ITEMS
-        or (type(inner) is list if in_array else name in COMMAND_KEYS)
+        or (type(inner) is list if in_array else name in COMMAND_KEYS or name == ARGUMENTS_KEY)
         for index, (name, inner) in enumerate(children)
     ]
     for is_kept, run in groupby(range(len(items)), stays.__getitem__):
@@ -192,7 +200,8 @@ def _find_elidable(
         for index in indices if is_kept else ():
             name, inner = children[index]
             inner_span = items[index] if in_array else document.member_value(items[index])
-            if type(inner) not in (dict, list) or inner_span[1] - inner_span[0] <= _MIN_ELIDED_BYTES:
+            is_whole = type(inner) not in (dict, list) or (not in_array and name == ARGUMENTS_KEY)
+            if is_whole or inner_span[1] - inner_span[0] <= _MIN_ELIDED_BYTES:
                 continue
             if not is_touched[index]:
                 yield from _find_inside(document, inner_span, inner)

@@ -16,6 +16,7 @@ from hookonce.base.spawn import kill_group, spawn
 
 _PROBE_TIMEOUT_S = 20.0  # seconds
 _MAX_OUTPUT_BYTES = 64 << 10  # bytes
+_VERSION_NAME = re.compile(r"\d+\.\d+\.\d+")  # of a program's folder, or of itself where a link leads to it
 _VERSION = re.compile(rb"\d+\.\d+\.\d+(?:[-+]\w+(?:[.-]\w+)*)?")
 
 
@@ -51,11 +52,16 @@ def _run_version(program: str, home: str) -> bytes:
 
 def program_version(program: str) -> str | None:
     """The program's version, None if it is unknown."""
-    return _package_version(Path(program).resolve()) or probe_version(program)
+    return read_version(program) or probe_version(program)
+
+
+def read_version(program: str) -> str | None:
+    """The version that the program's package or its path tells, without starting it, which would cost a second."""
+    path = Path(program).resolve()
+    return _package_version(path) or next((part for part in path.parts[:0:-1] if _VERSION_NAME.fullmatch(part)), None)
 
 
 def _package_version(program: Path) -> str | None:
-    """Reading the package's own file costs nothing; starting the agent costs a second."""
     for folder in program.parents[:4]:
         try:
             package = decode(read_regular_file(folder / "package.json"))

@@ -54,7 +54,7 @@ def answer_frame(folder, frame, caller, slot=None):
     os.dup2(file, 0)
     if slot is not None:
         os.set_inheritable(slot, True)
-    os.execv(PYTHON, [PYTHON, "-I", "-S", __file__, folder, str(caller), "-" if slot is None else str(slot)])
+    os.execv(PYTHON, [PYTHON, "-I", "-S", __file__.replace("_call", ""), folder, str(caller), "-" if slot is None else str(slot)])
 """
 ANSWER = "printf cold; printf aside >&3; exit 107"
 
@@ -92,7 +92,7 @@ class World:
             (place / name).mkdir()
         for name in ("__init__.py", "base/__init__.py", "base/wire.py", "base/runtime_location.py", "client/__init__.py", "client/python"):
             (place / name).symlink_to(SOURCE / name)
-        (place / "client" / "oneshot.py").write_text(BRIDGE.replace("PYTHON", repr(str(self.home / "python"))))
+        (place / "client" / "oneshot_call.py").write_text(BRIDGE.replace("PYTHON", repr(str(self.home / "python"))))
 
     def house(self):
         """The runtime directory of this home, made by Python; without it nobody looks for a daemon."""

@@ -2,6 +2,7 @@
 
 import json
 import os
+from time import sleep
 
 import pytest
 
@@ -33,7 +34,7 @@ def test_the_answer_is_the_daemons_to_the_byte(world, daemon):
 
     daemon.act = act
     assert WARM == world.ask("claude-code", "Stop", given=b"[]")
-    assert [b"1", BUILD.encode()] == heard[-1][:2]
+    assert [b"2", BUILD.encode()] == heard[-1][:2]
     assert (b"claude-code\0Stop\0", b"[]") == (heard[-1][3], heard[-1][7])
     assert not (world.told / "words").exists()
 
@@ -69,6 +70,18 @@ def test_an_answer_may_come_in_any_way(world, daemon, act, given):
     daemon.act = act
 
     assert WARM == world.ask("x", given=given)
+
+
+@pytest.mark.parametrize(("words", "is_heard"), [(["x"], True), (["x", "--timeout", "0.6"], False)])
+def test_a_busy_daemon_is_waited_for_as_long_as_time_allows(world, daemon, words, is_heard):
+    """
+    Half a second, or a tenth of the time for an answer: an interpreter takes longer to start in a crowd.
+    """
+    daemon.act = lambda line: (hear(line), sleep(0.2), line.sendall(SAID))
+    with world.start(*words) as process:
+        said, _ = process.communicate(b"{}", timeout=30)
+
+    assert is_heard is (WARM[1] == said)
 
 
 def test_a_large_answer_is_whole(world, daemon):

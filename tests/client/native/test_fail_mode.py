@@ -231,3 +231,27 @@ def test_a_client_that_was_replaced_while_it_ran_still_finds_its_files(bare):
         out, _ = process.communicate(b"{}", timeout=30)
 
     assert (5, b"said") == (process.returncode, out)
+
+
+def test_a_call_without_arguments_is_refused_where_a_hook_must_be_asked(bare):
+    """
+    Nobody knows by whom or about what: no to everything, with what to do; without such hooks nothing is said.
+    """
+    assert (0, b"", b"") == bare.run()
+    lines = [*fail_mode._iter_lines({"before_tool_execute"})]
+    (bare.bin / "failmode.bin").write_text("".join(f"{line}\n" for line in lines))
+
+    assert (2, b"", fail_mode.UNKNOWN_CALLER_REASON.encode()) == bare.run()
+    assert b"hookonce doctor" in bare.run()[2]
+    assert (0, b"", b"") == bare.run("claude-code", "Notification")
+
+
+def test_a_call_without_arguments_is_refused_in_a_project_whose_hooks_must_be_asked(bare):
+    """
+    There, and nowhere else.
+    """
+    refusal = next(fail_mode._iter_lines({"before_tool_execute"}))
+    (bare.bin / "failmode.bin").write_text(f"{bare.home}/guarded||before_tool_execute\nbefore_tool_execute:{refusal}\n")
+    (bare.home / "guarded").mkdir()
+
+    assert [0, 2] == [bare.run(cwd=folder)[0] for folder in (bare.home, bare.home / "guarded")]

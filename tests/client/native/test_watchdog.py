@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from hookonce.base.spawn import spawn
+from hookonce.handlers.command import MAX_INLINE_ORDER_BYTES, CommandOperation, ProcessContext, encode_order
 from hookonce.handlers.supervise.hook_results import FORGET, KILL, UNKNOWN_ENDING, CallResults, HookClaim, parse_result
 from hookonce.handlers.supervise.watchdog import WatchOptions, forked_watchdog
 from tests.handlers.processes import eventually, running, word
@@ -23,31 +24,44 @@ SLEEPER = ["sleep", "600"]  # a client that is there
 class Watched:
     """A hook with its watchdog, and the two pipes to that."""
 
-    def __init__(self, program, command, umask="-", cwd="-", *, payload=b"given", claim=None, limit_s=0, env=None):
+    def __init__(
+        self, program, command, umask=-1, cwd=None, *, payload=b"given", claim=None, limit_s=0, env=None, slot=""
+    ):
         hangup, self.hangup = os.pipe()
         self.news, news = os.pipe()
-        stdin = os.memfd_create("payload") if isinstance(payload, bytes) else payload
-        if stdin != payload:
-            os.write(stdin, payload)
-        self.words, self.options = (umask, cwd, command), WatchOptions(stdin, claim, limit_s)
-        self.env = dict(os.environ) if env is None else env
-        self.pid = self._fork(hangup, news) if program is None else self._spawn(program, hangup, news)
-        for descriptor in (hangup, news, stdin):
+        self.program, self.claim, self.slot = program, claim, slot
+        place = ProcessContext(cwd=cwd, umask=umask, env=dict(os.environ) if env is None else env)
+        self.operation = CommandOperation(command, payload, place, limit_s, claim)
+        self.pid = self._fork(hangup, news) if program is None else self._spawn(hangup, news)
+        for descriptor in (hangup, news):
             os.close(descriptor)
 
-    def _spawn(self, program, hangup, news):
-        claim, limit_ms = self.options.claim, int(self.options.limit_s * 1000)
-        kept = [claim.path, str(claim.client_pid)] if claim else ["-", "0"]
-        line = [program, "--watch", str(hangup), str(news), "collect", *kept, str(limit_ms), *self.words]
-        process = subprocess.Popen(line, pass_fds=[hangup, news], stdin=self.options.payload_fd, env=self.env)
+    def _spawn(self, hangup, news):
+        line = [self.program, "--watch", str(hangup), str(news), str(self.slot)]
+        order, stdin = encode_order(self.operation), os.memfd_create("order")
+        if len(order) > MAX_INLINE_ORDER_BYTES:
+            order = order[: os.write(stdin, order) and 16]
+        process = subprocess.Popen(line, pass_fds=[hangup, news], stdin=stdin, env={})
         process.returncode = 0  # it is waited for by its number
+        os.close(stdin)
+        os.write(self.hangup, order)
         return process.pid
 
     def _fork(self, hangup, news):
-        umask, cwd, command = self.words
-        place = {"cwd": None if cwd == "-" else cwd, "umask": -1 if umask == "-" else int(umask, 8), "env": self.env}
-        start = forked_watchdog(lambda pipes: spawn(command, pipes, **place), {self.options.payload_fd}, self.options)
-        return start(hangup, news)
+        place, payload = self.operation.process_context, self.operation.payload
+        stdin = os.memfd_create("payload") if isinstance(payload, bytes) else payload
+        if stdin != payload:
+            os.write(stdin, payload)
+        options = WatchOptions(stdin, self.claim, self.operation.timeout)
+        start = forked_watchdog(
+            lambda pipes: spawn(self.operation.command, pipes, cwd=place.cwd, umask=place.umask, env=place.env),
+            {stdin},
+            options,
+        )
+        try:
+            return start(hangup, news)
+        finally:
+            os.close(stdin)
 
     def say(self, word):
         os.write(self.hangup, word)
@@ -71,6 +85,8 @@ class Watched:
     def end(self):
         """Its result, once it has ended."""
         found = self.result()
+        if self.program is not None and self.hangup is not None:
+            self.let_go()  # it would take another order
         self.wait()
         os.close(self.news)
         if self.hangup is not None:
@@ -137,7 +153,9 @@ def test_the_ending_is_told_as_it_was(program, command, code, failure):
     assert (code, failure) == (found.code, found.failure)
 
 
-@pytest.mark.parametrize(("cwd", "why"), [("/nonexistent", "No such file or directory"), ("/etc/passwd", "Not a directory")])
+@pytest.mark.parametrize(
+    ("cwd", "why"), [("/nonexistent", "No such file or directory"), ("/etc/passwd", "Not a directory")]
+)
 def test_what_cannot_be_started_says_so(program, cwd, why):
     """
     And why.
@@ -156,7 +174,7 @@ def test_the_hook_runs_where_and_as_it_was_told(program, tmp_path):
     read, write = os.pipe()
     os.set_inheritable(write, True)
     command = f"cat; echo; pwd; umask; echo $ONLY; ps -o sid= -p $$; echo $$; {OPEN}"
-    found = Watched(program, command, "027", str(tmp_path), env={"ONLY": "this", "PATH": os.environ["PATH"]}).end()
+    found = Watched(program, command, 0o027, str(tmp_path), env={"ONLY": "this", "PATH": os.environ["PATH"]}).end()
     os.close(read)
     os.close(write)
     given, where, mask, only, session, own, descriptors = found.stdout.decode().splitlines()
@@ -177,15 +195,15 @@ def test_a_payload_that_no_pipe_holds_arrives_whole_and_a_megabyte_of_each_outpu
     assert b"5000000\n" == Watched(program, "wc -c", payload=b"x" * 5_000_000).end().stdout
 
 
-def test_a_payload_may_come_in_a_pipe(program):
+def test_a_payload_may_come_in_a_pipe():
     """
-    Where no file may grow, not even in memory.
+    Where no file may grow, not even in memory; that is what the watchdog of Python is asked for then.
     """
     pipe, end = os.pipe()
     os.write(end, b"x" * 50_000)
     os.close(end)
 
-    assert b"50000\n" == Watched(program, "wc -c", payload=pipe).end().stdout
+    assert b"50000\n" == Watched(None, "wc -c", payload=pipe).end().stdout
 
 
 @pytest.mark.part(4)
@@ -250,6 +268,7 @@ def test_a_result_is_kept_until_the_call_was_answered(program, tmp_path, client)
     time.sleep(0.1)
     assert [0o100600] == [path.stat().st_mode for path in tmp_path.iterdir()]
     watched.say(FORGET)
+    watched.let_go()
     watched.wait()
 
     assert [] == [*tmp_path.iterdir()]
@@ -299,7 +318,9 @@ def test_without_a_runner_a_hook_has_the_rest_of_its_time(program, client, inher
     watched.wait()
 
 
-@pytest.mark.parametrize("content", [b"", b"\0", b"/proc/1/fd/999999", b"/proc/self/environ", b"/proc/self/mem", b"x" * 5000])
+@pytest.mark.parametrize(
+    "content", [b"", b"\0", b"/proc/1/fd/999999", b"/proc/self/environ", b"/proc/self/mem", b"x" * 5000]
+)
 def test_an_heir_runs_what_never_began_and_nothing_else(inheritance, content):
     """
     An empty claim that nobody holds is the heir's, once; any other that leads nowhere is a hook that has failed.
@@ -315,10 +336,11 @@ def test_where_no_file_may_grow_a_hook_is_asked_and_never_taken_for_one_that_was
     """
     Not even in memory; an heir waits in vain.
     """
+    payload = os.open("/dev/null", os.O_RDONLY) if program is None else b""
     limit = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, limit[1]))
     try:
-        watched = Watched(program, "exit 2", payload=os.open("/dev/null", os.O_RDONLY), claim=inheritance.claim, limit_s=60)
+        watched = Watched(program, "exit 2", payload=payload, claim=inheritance.claim, limit_s=60)
         assert 2 == watched.result().code
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limit)
@@ -360,7 +382,9 @@ def test_without_runner_and_client_a_hook_is_killed(program, tmp_path, client, i
     watched.wait()
 
 
-@pytest.mark.parametrize("why", ["claimed", "alone"], ids=["somebody else has claimed it", "its runner was killed before"])
+@pytest.mark.parametrize(
+    "why", ["claimed", "alone"], ids=["somebody else has claimed it", "its runner was killed before"]
+)
 def test_a_hook_that_is_not_its_own_does_not_begin(program, tmp_path, client, why):
     """
     Whoever answers instead of the runner runs it.

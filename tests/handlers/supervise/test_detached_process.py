@@ -147,7 +147,7 @@ def test_too_many_that_wait_are_refused_and_told_of(start, monkeypatch):
     monkeypatch.setattr(detached_process, "MAX_PROCESSES_PER_PROJECT", 1)
     monkeypatch.setattr(detached_process, "_MAX_SLOTS", 2)
     monkeypatch.setattr(detached_process, "_SLOT_POLL_S", 0.01)
-    endings = [start("sleep 0.2").failure for _ in range(3)]
+    endings = [start("sleep 1").failure for _ in range(3)]
 
     assert [None, None] == endings[:2]
     assert endings[2].startswith("not started: ")

@@ -1,10 +1,14 @@
 // Buffers that grow, views of files, and how both are read and written.
 
+#ifdef HOOKONCE_FREESTANDING
+#pragma GCC visibility push(hidden) // all is found without a table of addresses, which would have to be relocated first
+#endif
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +28,10 @@
 #endif
 
 extern char **environ;
+
+#ifdef HOOKONCE_FREESTANDING
+#include "freestanding.h"
+#endif
 
 #define MAX_BUFFER_BYTES (1u << 30) // no buffer grows beyond this, so lengths always fit their fields
 
@@ -89,9 +97,9 @@ static struct view map_file(const char *path) {
     return view;
 }
 
-// The beginning of a file of the system's as text, "" if it cannot be read; its size.
+// The beginning of a file as text, "" if it cannot be read; its size.
 static size_t read_text(const char *path, char *text, size_t capacity) {
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     ssize_t size = file >= 0 ? read(file, text, capacity - 1) : -1;
     if (file >= 0) close(file);
     text[size > 0 ? size : 0] = 0;

@@ -72,16 +72,16 @@ static int receive_more(int connection, struct bytes *input) {
     return size > 0 || (size < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
-// From here on the daemon cannot say anything more, so that what it has said is all; BEGIN is said before any hook runs.
+// From here on the daemon cannot say anything more, so that what it has said is all: BEGIN, which is said before any hook
+// runs, and the answer, which it saves for us only if it could not be said.
 static void stop_listening(struct exchange *exchange) {
     if (shutdown(exchange->connection, SHUT_RD)) return;
-    while (!exchange->has_begun && receive_more(exchange->connection, &exchange->input) && take_replies(exchange))
-        continue;
+    while (receive_more(exchange->connection, &exchange->input) && take_replies(exchange)) continue;
 }
 
 // Who answers now must not run the hooks that have begun: they are the daemon's, which may yet save their answer.
 static void leave_claim(const struct exchange *exchange) {
-    char folder[sizeof runtime_dir + 16], name[64], claim[80];
+    char folder[PATH_MAX], name[64], claim[80];
     if (path_in(folder, sizeof folder, runtime_dir, "calls")) mkdir(folder, 0700);
     snprintf(name, sizeof name, "calls/%s", call_id);
     int size = snprintf(claim, sizeof claim, "{\"done\":false,\"pid\":%d,\"keeps_results\":true}", (int)daemon_pid);
@@ -105,7 +105,7 @@ static void await_answer(struct exchange *exchange, const struct bytes *frame) {
         size_t before = sent_bytes;
         if (sent_bytes < frame->size) sent_bytes = send_more(exchange->connection, frame, sent_bytes);
         if (exchange->ack.size) end = exchange->ack.deadline;
-        else if (sent_bytes != before || !end) end = now_ns() + CONNECT_TIMEOUT_MS * INT64_C(1000000);
+        else if (sent_bytes != before || !end) end = now_ns() + first_reply_ns;
         struct pollfd ready = {exchange->connection, (short)(sent_bytes < frame->size ? POLLIN | POLLOUT : POLLIN), 0};
         if (poll(&ready, 1, milliseconds_to(end)) <= 0) {
             if (now_ns() < end) continue;
@@ -117,9 +117,9 @@ static void await_answer(struct exchange *exchange, const struct bytes *frame) {
 }
 
 static void ask_daemon(const struct bytes *frame) {
-    static char first[1 << 16];
-    struct exchange exchange = {.connection = connect_or_start(), .input = {first, 0, sizeof first, 1}};
+    struct exchange exchange = {.connection = connect_or_start()};
     if (exchange.connection < 0) return;
+    exchange.input = (struct bytes){memory + memory_size, 0, sizeof memory - memory_size, 1};
     await_answer(&exchange, frame);
     stop_listening(&exchange);
     if (exchange.has_begun) leave_claim(&exchange);

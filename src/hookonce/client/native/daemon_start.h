@@ -1,6 +1,5 @@
 // Connection to the daemon, and the daemon's start where there is none.
 
-#define CONNECT_TIMEOUT_MS 50 // in which a daemon has to take a call
 #define START_TIMEOUT_MS 500  // in which one that was just started has to be there
 #define POLL_INTERVAL_MS 5    // between two looks
 #define MAX_ADDRESS_BYTES 100 // that every system takes; a longer one goes through a descriptor of its folder
@@ -16,11 +15,11 @@ static int is_same_user(int connection) {
     socklen_t size = sizeof peer;
     if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size)) return 0;
     daemon_pid = peer.pid;
-    return peer.uid == getuid();
+    return peer.uid == own_user;
 #else
     uid_t user;
     gid_t group;
-    return !getpeereid(connection, &user, &group) && user == getuid();
+    return !getpeereid(connection, &user, &group) && user == own_user;
 #endif
 }
 
@@ -57,11 +56,36 @@ static int confinement_of(const char *process) {
     return privileges && filter ? 10 * atoi(privileges + 12) + atoi(filter + 9) : 99;
 }
 
+#define MOUNTS_PATH "/proc/self/ns/mnt"
+
+// Whether the second line of a text, after the daemon's pid, names the mounts that we see.
+static int names_own_mounts(struct view text) {
+    char target[64];
+    ssize_t size = readlink(MOUNTS_PATH, target, sizeof target);
+    split_at(&text, '\n');
+    struct view mounts = split_at(&text, '\n');
+    return size > 0 && mounts.size == (size_t)size && !memcmp(mounts.data, target, mounts.size);
+}
+
+// Whether a process that sees the files that we see holds the write lock of one beside us. Whoever can write there could
+// replace us, so it is believed without a further look; a lock ends with its process, whose number may then be another's.
+static int holds_client_lock(pid_t pid) {
+    char text[256];
+    struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+    if (!is_client_dir_private || pid <= 0) return 0;
+    int file = open(format_text("%s/" DAEMON_FILE, client_dir), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    int is_holder = file >= 0 && !fcntl(file, F_GETLK, &lock) && lock.l_type == F_WRLCK && lock.l_pid == pid;
+    ssize_t size = is_holder ? read(file, text, sizeof text) : -1;
+    if (file >= 0) close(file);
+    return size > 0 && names_own_mounts((struct view){text, (size_t)size});
+}
+
 // Whether somebody of our user, of whom we know no more, can be our daemon: a sandbox may let its commands replace our
 // socket, but not leave their namespaces or gain privileges again.
 static int is_expected_daemon(pid_t pid) {
-    static const char *const namespaces[] = {"mnt", "pid", "user"};
+    static const char namespaces[][5] = {"mnt", "pid", "user"};
     char process[16], path[64], own_path[64], exe[64];
+    if (holds_client_lock(pid)) return 1;
     snprintf(process, sizeof process, "%d", (int)pid);
     for (size_t i = 0; i < sizeof namespaces / sizeof *namespaces; i++) {
         snprintf(path, sizeof path, "/proc/%s/ns/%s", process, namespaces[i]);
@@ -83,15 +107,20 @@ static int connect_daemon(void) {
     int size = snprintf(address.sun_path, sizeof address.sun_path, "%s/socket", runtime_dir), folder = -1;
     if (size > MAX_ADDRESS_BYTES) {
         folder = open(runtime_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        sprintf(address.sun_path, "/proc/self/fd/%d/socket", folder);
+        snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/socket", folder);
     }
+#ifdef SOCK_CLOEXEC
+    int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (connection < 0) return UNUSABLE_DAEMON;
+#else
     int connection = socket(AF_UNIX, SOCK_STREAM, 0);
     if (connection < 0) return UNUSABLE_DAEMON;
     fcntl(connection, F_SETFD, FD_CLOEXEC);
     fcntl(connection, F_SETFL, O_NONBLOCK);
+#endif
     int failed = connect(connection, (struct sockaddr *)&address, sizeof address);
-    int tries = CONNECT_TIMEOUT_MS / POLL_INTERVAL_MS;
-    for (; failed && (errno == EAGAIN || errno == EINTR) && tries; tries--) {
+    int64_t end = now_ns() + first_reply_ns;
+    while (failed && (errno == EAGAIN || errno == EINTR) && now_ns() < end) {
         sleep_ms(POLL_INTERVAL_MS); // the daemon is there, and busy with others
         failed = connect(connection, (struct sockaddr *)&address, sizeof address);
     }
@@ -108,7 +137,7 @@ static int is_daemon_listening(void) {
 }
 
 static int has_recent_failure(void) {
-    char path[sizeof runtime_dir + 16];
+    char path[PATH_MAX];
     struct stat status;
     if (!path_in(path, sizeof path, runtime_dir, "daemon.failed") || lstat(path, &status)) return 0;
     time_t age = time(NULL) - status.st_mtime;
@@ -128,17 +157,22 @@ static int try_lock(int lock) {
 
 // The environment of our own interpreter: the caller's would choose what its loader and its libraries run.
 static char **own_environment(void) {
-    static char from_home[PATH_MAX + 8], language[256] = "LANG=C.UTF-8";
-    static char *environment[] = {from_home, language, DAEMON_VARIABLES, NULL};
+    static char from_home[PATH_MAX + 8], language[256], *environment[3 + DAEMON_VARIABLES_COUNT];
     const char *lang = getenv("LANG");
-    if (lang && strlen(lang) < sizeof language - 8) sprintf(language, "LANG=%s", lang);
-    sprintf(from_home, "HOME=%s", home);
+    if (!lang || snprintf(language, sizeof language, "LANG=%s", lang) >= (int)sizeof language)
+        snprintf(language, sizeof language, "LANG=C.UTF-8");
+    snprintf(from_home, sizeof from_home, "HOME=%s", home);
+    environment[0] = from_home;
+    environment[1] = language;
+    size_t count = 2;
+    for (const char *variable = DAEMON_VARIABLES; *variable; variable += strlen(variable) + 1)
+        environment[count++] = (char *)variable;
     return environment;
 }
 
 static void exec_daemon(int lock) {
     char program[PATH_MAX];
-    char *arguments[] = {python, "-I", "-S", program, client_dir, NULL};
+    char *arguments[] = {(char *)python, "-I", "-S", program, (char *)client_dir, NULL};
     int devnull = open("/dev/null", O_RDWR), descriptors[] = {devnull, devnull, devnull, lock};
     sigset_t none;
     sigemptyset(&none);

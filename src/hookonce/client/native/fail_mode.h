@@ -8,8 +8,13 @@
 static const char *agent, *event;
 static int is_closed_wrapper; // whether the entry says that what it runs must answer
 static int stdin_ended;
-static char client_dir[PATH_MAX]; // the directory in which we lie; a file in it names the following
-static char python[PATH_MAX], build[256], package_root[PATH_MAX]; // the interpreter, our build, where the package lies
+// Texts that stay, then the frame, then what the daemon says, side by side behind our variables: each page of memory that is
+// touched costs as much as a look for a file.
+extern char memory[1 << 18];
+static size_t memory_size; // of which is used
+static const char *client_dir; // the directory in which we lie; a file in it names the following
+static const char *python, *build, *package_root; // the interpreter, our build, where the package lies
+static const char *home, *runtime_dir; // for which we are installed; where the daemon is
 
 static int path_in(char *to, size_t capacity, const char *folder, const char *name) {
     int size = snprintf(to, capacity, "%s/%s", folder, name);
@@ -21,30 +26,63 @@ static struct view map_beside_client(const char *name) {
     return client_dir[0] && path_in(path, sizeof path, client_dir, name) ? map_file(path) : (struct view){NULL, 0};
 }
 
-static void copy_text(char *to, size_t capacity, struct view text) {
-    if (text.size >= capacity) return;
-    if (text.size) memcpy(to, text.data, text.size);
-    to[text.size] = 0;
+// What was written after the texts that stay, and stays too.
+static char *keep_text(size_t size) {
+    char *text = memory + memory_size;
+    text[size] = 0;
+    memory_size += size + 1;
+    return text;
+}
+
+static char *copy_text(struct view text) {
+    if (text.size >= sizeof memory - memory_size) fail_mode_exit();
+    if (text.size) memcpy(memory + memory_size, text.data, text.size);
+    return keep_text(text.size);
+}
+
+static char *format_text(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    size_t room = sizeof memory - memory_size, size = (size_t)vsnprintf(memory + memory_size, room, format, arguments);
+    va_end(arguments);
+    if (size >= room) fail_mode_exit();
+    return keep_text(size);
+}
+
+// The next line of what was read to our memory, with an end in the place of the line break.
+static const char *take_line(struct view *rest) {
+    struct view line = split_at(rest, '\n');
+    ((char *)line.data)[line.size] = 0;
+    return line.data;
 }
 
 // Where we lie. A bare word would have to be looked up, and the current directory is not where to look.
 static void find_install(const char *program) {
-    ssize_t size = readlink("/proc/self/exe", client_dir, sizeof client_dir - 1);
-    if (size > 0) client_dir[size] = 0;
-    else if (!program || !strchr(program, '/') || !realpath(program, client_dir)) client_dir[0] = 0;
-    char *name = strrchr(client_dir, '/');
-    if (!name) return;
-    *name = 0;
-    struct view rest = map_beside_client("interpreter");
-    copy_text(python, sizeof python, split_at(&rest, '\n'));
-    copy_text(build, sizeof build, split_at(&rest, '\n'));
-    copy_text(package_root, sizeof package_root, split_at(&rest, '\n'));
+    ssize_t size = readlink("/proc/self/exe", memory, PATH_MAX - 1);
+    if (size <= 0) size = program && strchr(program, '/') && realpath(program, memory) ? (ssize_t)strlen(memory) : 0;
+    while (size && memory[--size] != '/') continue;
+    client_dir = keep_text((size_t)size);
+    if (!size) return;
+    const char *path = format_text("%s/interpreter", client_dir);
+    struct view rest = {memory + memory_size, read_text(path, memory + memory_size, 3 * PATH_MAX)};
+    memory_size += rest.size + 1;
+    python = take_line(&rest);
+    build = take_line(&rest);
+    package_root = take_line(&rest);
+}
+
+static void clear_texts(void) {
+    client_dir = python = build = package_root = home = runtime_dir = "";
+}
+
+// Whether it is worth while to read on; most calls never start it.
+static int is_python_there(void) {
+    return python[0] == '/' && package_root[0] == '/' && !access(python, X_OK);
 }
 
 static int has_python(void) {
     struct stat status;
-    return python[0] == '/' && package_root[0] == '/' && !stat(python, &status) && S_ISREG(status.st_mode) &&
-           !access(python, X_OK);
+    return is_python_there() && !stat(python, &status) && S_ISREG(status.st_mode);
 }
 
 // An agent that is still writing must not run into a closed pipe.

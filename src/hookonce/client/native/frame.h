@@ -2,9 +2,11 @@
 
 #define FRAME_HEADER_BYTES 8
 #define DEFAULT_TIMEOUT_S 14
+#define FIRST_REPLY_MS 500 // in which a daemon has to take a call: in a crowd that is sooner than an interpreter starts
 #define STDIN_IDLE_MS 2000 // without a byte after which a whole payload is taken for all of it
 
 static mode_t caller_umask; // the caller's, which our own files must not obey
+static int64_t first_reply_ns = FIRST_REPLY_MS * INT64_C(1000000); // or a tenth of the time for an answer, if that is less
 static char call_id[37];    // a UUID of version 7, by which everybody knows the call
 
 static size_t begin_field(struct bytes *frame) {
@@ -38,6 +40,7 @@ static void fill_random(unsigned char *to, size_t size) {
 }
 
 static void put_id(struct bytes *frame) {
+    static const char digits[] = "0123456789abcdef";
     unsigned char id[16];
     char *to = call_id;
     struct timespec time;
@@ -47,7 +50,11 @@ static void put_id(struct bytes *frame) {
     for (int i = 0; i < 6; i++) id[i] = (unsigned char)(milliseconds >> (40 - 8 * i));
     id[6] = 0x70 | (id[6] & 0x0F);
     id[8] = 0x80 | (id[8] & 0x3F);
-    for (int i = 0; i < 16; i++) to += sprintf(to, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", id[i]);
+    for (int i = 0; i < 16; i++) {
+        if (i == 4 || i == 6 || i == 8 || i == 10) *to++ = '-';
+        *to++ = digits[id[i] >> 4];
+        *to++ = digits[id[i] & 15];
+    }
     put_field(frame, call_id, sizeof call_id - 1);
 }
 
@@ -65,14 +72,23 @@ static int is_complete_json(const char *data, size_t size) {
     return has_begun && !is_quoted && depth <= 0;
 }
 
-// When it is too late for an answer: what the entry says that the agent waits, less half a second or a tenth; where it
-// says nothing, earlier than any agent stops waiting at an event that can be refused.
-static int64_t reply_deadline_ns(char **argv) {
+// A number of seconds such as 7 or 0.25; 0 where it is none.
+static double parse_seconds(const char *text) {
+    double seconds = 0, unit = 1;
+    for (; *text >= '0' && *text <= '9'; text++) seconds = seconds * 10 + (*text - '0');
+    if (*text == '.')
+        for (text++; *text >= '0' && *text <= '9'; text++) seconds += (*text - '0') * (unit /= 10);
+    return *text ? 0 : seconds;
+}
+
+// The time for an answer: what the entry says that the agent waits, less half a second or a tenth; where it says
+// nothing, less than any agent waits at an event that can be refused.
+static int64_t reply_budget_ns(char **argv) {
     double seconds = 0;
     for (; *argv; argv++)
-        if (!strcmp(*argv, "--timeout") && argv[1]) seconds = strtod(argv[1], NULL);
+        if (!strcmp(*argv, "--timeout") && argv[1]) seconds = parse_seconds(argv[1]);
     if (!(seconds > 0 && seconds < 1e6)) seconds = DEFAULT_TIMEOUT_S;
-    return now_ns() + (int64_t)((seconds - (seconds > 5 ? seconds / 10 : 0.5)) * 1e9);
+    return (int64_t)((seconds - (seconds > 5 ? seconds / 10 : 0.5)) * 1e9);
 }
 
 // All that comes on stdin; some agents never close it, so a whole document and then nothing is the end too.
@@ -82,45 +98,24 @@ static void put_payload(struct bytes *frame, int64_t end) {
         reserve(frame, 1 << 16);
         int64_t remaining_ms = (end - now_ns()) / 1000000;
         int wait = remaining_ms < 0 ? 0 : remaining_ms < STDIN_IDLE_MS ? (int)remaining_ms + 1 : STDIN_IDLE_MS;
-        int ready = poll(&(struct pollfd){0, POLLIN, 0}, 1, wait);
+        struct pollfd input = {0, POLLIN, 0};
+        int ready = poll(&input, 1, wait);
         if (!ready && now_ns() >= end) fail_mode_exit(); // a refusal after the agent has given up is none
         if (!ready && wait == STDIN_IDLE_MS && is_complete_json(frame->data + begin, frame->size - begin)) break;
         if (ready <= 0) continue;
-        ssize_t size = read(0, frame->data + frame->size, frame->capacity - frame->size);
+        size_t room = frame->capacity - frame->size;
+        ssize_t size = read(0, frame->data + frame->size, room);
+        // A pipe that nobody can write to any more has given all that it has if it gives less than is asked for.
+        int is_last = size > 0 ? (size_t)size < room && input.revents & POLLHUP : !size || (errno != EINTR && errno != EAGAIN);
         if (size > 0) frame->size += (size_t)size;
-        else if (!size || (errno != EINTR && errno != EAGAIN)) stdin_ended = 1;
+        if (is_last) stdin_ended = 1;
     }
     end_field(frame, begin);
 }
 
-// In which mounts and among which processes the caller lives.
-static void put_namespaces(struct bytes *frame) {
-    char text[128];
-    ssize_t mounts = readlink("/proc/self/ns/mnt", text, 63), processes = -1;
-    if (mounts > 0) {
-        text[mounts] = ' ';
-        processes = readlink("/proc/self/ns/pid", text + mounts + 1, 63);
-    }
-    put_field(frame, text, processes > 0 ? (size_t)(mounts + 1 + processes) : 0);
-}
-
-// Who called us; numbers of processes are used again, so the time of its start belongs to it.
-static void put_parent(struct bytes *frame) {
-    char text[1024], path[32], parent[64];
-    int parent_size = snprintf(parent, sizeof parent, "%d ", (int)getppid());
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)getppid());
-    read_text(path, text, sizeof text);
-    char *data = strrchr(text, ')'); // a program's name may hold anything, brackets and spaces too
-    for (int field = 2; data && field < 22; field++) data = strchr(data + 1, ' ');
-    size_t digits = data ? strspn(data + 1, "0123456789") : 0;
-    if (digits && digits < 24) memcpy(parent + parent_size, data + 1, digits);
-    put_field(frame, parent, digits && digits < 24 ? (size_t)parent_size + digits : 0);
-}
-
 static struct bytes build_frame(char **argv) {
-    static char first[1 << 17];
-    char folder[PATH_MAX], text[16];
-    struct bytes frame = {first, 0, sizeof first, 1};
+    char text[16];
+    struct bytes frame = {memory + memory_size, 0, sizeof memory - memory_size, 1};
     caller_umask = umask(077);
     append(&frame, FRAME_MAGIC "\0\0\0", FRAME_HEADER_BYTES);
     put_field(&frame, WIRE_VERSION, strlen(WIRE_VERSION));
@@ -128,12 +123,18 @@ static struct bytes build_frame(char **argv) {
     put_id(&frame);
     put_strings(&frame, *argv ? argv + 1 : argv);
     put_strings(&frame, environ);
-    find_cwd(folder, sizeof folder);
-    put_field(&frame, folder, strlen(folder));
+    size_t begin = begin_field(&frame);
+    reserve(&frame, PATH_MAX);
+    find_cwd(frame.data + begin, PATH_MAX);
+    frame.size += strlen(frame.data + begin);
+    end_field(&frame, begin);
     put_field(&frame, text, (size_t)snprintf(text, sizeof text, "%u", (unsigned)caller_umask));
-    put_payload(&frame, reply_deadline_ns(argv));
-    put_namespaces(&frame);
-    put_parent(&frame);
+    int64_t budget = reply_budget_ns(argv);
+    if (budget / 10 < first_reply_ns) first_reply_ns = budget > 0 ? budget / 10 : 0;
+    put_payload(&frame, now_ns() + budget);
+    // Who called us; when that was started the daemon finds out, after its answer.
+    put_field(&frame, text, (size_t)snprintf(text, sizeof text, "%d", (int)getppid()));
     store_u32(frame.data + 4, (uint32_t)(frame.size - FRAME_HEADER_BYTES));
+    if (frame.is_static) memory_size += frame.size;
     return frame;
 }

@@ -2,7 +2,8 @@
 //
 // It carries a call to the daemon and the daemon's answer back, and never judges. Without a daemon it starts one, or
 // lets Python answer; whatever becomes of those, it has the last word: the refusal that was made for that case
-// beforehand, else the agent's own "no opinion". It says nothing of its own. With --watch it is our watchdog instead.
+// beforehand, else the agent's own "no opinion". It says nothing of its own. With --watch it is our watchdog instead, of
+// hooks or of a server.
 
 #define _GNU_SOURCE
 #include "buffers.h"
@@ -13,7 +14,10 @@
 #include "daemon_start.h"
 #include "daemon_exchange.h"
 #include "oneshot.h"
+#include "hook_order.h"
 #include "watchdog.h"
+
+char memory[sizeof memory]; // the last, after all that is small
 
 // Descriptors that the caller has closed would become those of our next files; what is written to stdout must fail.
 static void fill_gaps(void) {
@@ -23,10 +27,12 @@ static void fill_gaps(void) {
 
 int main(int argc, char **argv) {
     fill_gaps();
+    clear_texts();
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); // a disk quota ends no call
     signal(SIGCHLD, SIG_DFL); // whoever started us may ignore it, and then nobody's ending could be waited for
-    if (argc == 11 && !strcmp(argv[1], "--watch")) return run_watchdog(argv + 2);
+    if (argc == 5 && !strcmp(argv[1], "--watch")) return run_watchdog(argv + 2);
+    if (argc == 7 && !strcmp(argv[1], "--watch-server")) return run_server_watchdog(argv + 2);
 
     agent = argc > 1 ? argv[1] : "";
     event = argc > 2 && argv[2][0] != '-' ? argv[2] : "";
@@ -35,7 +41,7 @@ int main(int argc, char **argv) {
     find_install(argv[0]);
     find_runtime_dir();
     // At once, whether or not the agent has written everything.
-    if (!has_python() && !is_daemon_listening()) fail_mode_exit();
+    if (!is_python_there() && !is_daemon_listening()) fail_mode_exit();
     struct bytes frame = build_frame(argv);
     const char *alone = getenv("HOOKONCE_COLD"); // to look at what Python does; the answers are the same
     if (runtime_dir[0] && !(alone && *alone) && frame.size - FRAME_HEADER_BYTES <= MAX_FRAME_BYTES) ask_daemon(&frame);

@@ -19,7 +19,7 @@ static int try_slots(long count, int *is_full) {
 }
 
 static int acquire_slot(void) {
-    char path[sizeof runtime_dir + 16];
+    char path[PATH_MAX];
     if (!runtime_dir[0] || !path_in(path, sizeof path, runtime_dir, "slots")) return -1;
     mkdir(path, 0700);
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -47,7 +47,7 @@ static int create_memory_file(void) {
 
 static _Noreturn void exec_oneshot(pid_t caller, int frame, int slot) {
     char program[PATH_MAX], number[16];
-    char *arguments[] = {python, "-I", "-S", program, client_dir, number, slot < 0 ? "-" : "4", NULL};
+    char *arguments[] = {(char *)python, "-I", "-S", program, (char *)client_dir, number, slot < 0 ? "-" : "4", NULL};
     int descriptors[] = {frame, 1, open("/dev/null", O_RDWR), 2, slot};
 #ifdef __linux__
     prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -87,16 +87,26 @@ def _run_child(
         return
     depth = int(process_context.env.get(process_info.DEPTH_VARIABLE, 1))
     mark = process_info.register_handlers(depth)  # that of the call goes away with the call
-    log.write(f"async hook started by process {os.getpid()}: {command}")
+    log_start(command)
     if isinstance(operation, CommandOperation):
         env = {**process_context.env, process_info.PARENT_VARIABLE: mark}
         operation = replace(operation, process_context=replace(process_context, env=env))
     result = run_to_completion(replace(operation, timeout=deadline - monotonic()))
     process_info.unregister_handlers(mark)
+    log_end(command, result, operation.payload, sanitize_output)
+
+
+def log_start(command: str) -> None:
+    """Tell the log that a hook has begun for which nobody waits."""
+    log.write(f"async hook started by process {os.getpid()}: {command}")
+
+
+def log_end(command: str, result: OperationResult, payload: bytes, sanitize_output: OutputSanitizer) -> None:
+    """Tell the log how it ended, and what it said."""
     ending = result.failure or f"exit code {result.code}"
     line = f"async hook ended ({ending}) after {result.duration:.1f} s: {command}"
     output = log.truncate_output(result.stdout + result.stderr, _MAX_LOG_BYTES)
-    log.write(line, sanitize_output(output, operation.payload))
+    log.write(line, sanitize_output(output, payload))
 
 
 def _wait_for_slot(project_digest: str, queue_fd: int, deadline: float) -> bool:

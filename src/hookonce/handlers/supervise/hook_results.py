@@ -3,7 +3,8 @@
 Whoever supervises a hook (watchdog, worker) creates its claim file, locks it, and names in it a file in its own memory
 before the hook begins. If the runner is killed, the result is left there, and the process that answers in its place
 reads it once the lock is free (ADR 0037). A hook whose claim file is missing, or empty and free, has never begun. If
-nothing can be read where it points, nobody knows how the hook ended.
+nothing can be read where it points, nobody knows how the hook ended. A worker and a native watchdog have one file for
+all their calls (`claim_slots.py`).
 """
 
 import os
@@ -22,6 +23,7 @@ from hookonce.base.process_info import is_process_alive
 from hookonce.base.runtime_dir import write_atomic
 from hookonce.base.spawn import write_all
 from hookonce.handlers.operation import OperationResult
+from hookonce.handlers.supervise.claim_slots import find_slot, take_slot
 
 KILL, FORGET = b"k", b"f"  # what a runner says on the hangup pipe; a runner that was killed says nothing
 UNKNOWN_ENDING = "the process that ran it was killed"
@@ -176,14 +178,17 @@ class CallResults:
         claim, started_at = self.claim(command), monotonic()
         self._on_release.append(claim.remove)
         while (duration := monotonic() - started_at) < timeout:
+            path, take_content = claim.path, _take_over
+            if not _has_content(path) and (slot := find_slot(path)) is not None:
+                path, take_content = slot, take_slot
             try:
-                content = _take_claim(claim.path)
+                content = take_content(path)
             except BlockingIOError:
                 yield _POLL_INTERVAL_S
             except OSError as problem:
                 return OperationResult(failure=f"not started: {problem}", duration=duration)
             else:
-                return _load_result(content, _run_time_s(claim.path, content) or duration) if content else None
+                return _load_result(content, _run_time_s(path, content) or duration) if content else None
         return OperationResult(failure="timeout", duration=timeout)
 
     def release(self) -> None:
@@ -192,7 +197,7 @@ class CallResults:
             self._on_release.pop()()
 
 
-def _take_claim(path: str) -> bytes:
+def _take_claim(path: str, has_slot: Callable[[], bool] = lambda: False) -> bytes:
     """Content of a claim file; if it is empty, the hook has not begun, and is ours.
 
     BlockingIOError while somebody holds it.
@@ -203,8 +208,25 @@ def _take_claim(path: str) -> bytes:
             raise BlockingIOError("another process has just removed it")
         content = file.read()
         if not content:
+            if has_slot():
+                raise BlockingIOError("a slot holds it")
             file.truncate(1)
         return content
+
+
+def _has_content(path: str) -> bool:
+    with suppress(OSError):
+        return os.stat(path).st_size > 0  # noqa: PTH116  as text; somebody waits
+    return False
+
+
+def _take_over(path: str) -> bytes:
+    """The same for whoever answers in the place of a runner that was killed.
+
+    Slots are looked at once more when the file is there: a watchdog fills its slot and then looks for the file, so one
+    of both sees the other.
+    """
+    return _take_claim(path, lambda: find_slot(path) is not None)
 
 
 def _run_time_s(path: str, content: bytes) -> float:

@@ -4,13 +4,16 @@ The daemon raises its descriptor limit; hooks get the original one. Privileges c
 system cannot take away is reported beforehand, and where dropping fails the hook does not start.
 """
 
-import ctypes
 import os
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from sys import platform
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import ctypes
 
 _MIN_FDS = 256  # descriptors
 _original_fd_limits: list[tuple[int, int]] = []
@@ -70,14 +73,18 @@ def drop_privileges() -> None:
     """Drop what this process would pass on to the programs that it executes, as far as it can."""
     if platform != "linux":
         return
+    import ctypes  # few hooks have fewer privileges
+
     libc = ctypes.CDLL(None, use_errno=True)
     if os.geteuid() == _ROOT_UID and _capabilities() & _CAP_SETPCAP:
         _drop_capabilities(libc)
     _prctl(libc, _PR_SET_NO_NEW_PRIVS, 1)
 
 
-def _drop_capabilities(libc: ctypes.CDLL) -> None:
+def _drop_capabilities(libc: "ctypes.CDLL") -> None:
     """Clear the sets that pass on capabilities; our own effective set ends with the next exec."""
+    import ctypes
+
     number = 0
     while (is_set := libc.prctl(_PR_CAPBSET_READ, number, 0, 0, 0)) >= 0:
         if is_set:
@@ -91,12 +98,14 @@ def _drop_capabilities(libc: ctypes.CDLL) -> None:
     _check_result(libc.capset(header, sets))
 
 
-def _prctl(libc: ctypes.CDLL, option: int, value: int) -> None:
+def _prctl(libc: "ctypes.CDLL", option: int, value: int) -> None:
     _check_result(libc.prctl(option, value, 0, 0, 0))
 
 
 def _check_result(result: int) -> None:
     if result:
+        import ctypes
+
         raise OSError(ctypes.get_errno(), "privileges cannot be reduced")
 
 

@@ -3,21 +3,20 @@
 It hands one result to us. On the hangup pipe it hears that the hook is to be killed, or that its result can be
 forgotten. If we are killed, a hook with a claim is heard out, and every other one is killed. Processes that leave their
 group, session or parent come to it as orphans (child subreaper), where the system can do that. It has a session of its
-own, because agents kill whole process groups. The native client has another, which starts faster.
+own, because agents kill whole process groups. The native client has another, which starts faster and takes one order
+after another.
 """
 
 import os
-import signal
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
-from ctypes import CDLL
 from functools import cache
 from pathlib import Path
 from select import POLLIN, POLLOUT, poll
 from stat import S_ISFIFO
-from subprocess import Popen
 from sys import platform
 from time import monotonic
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -25,11 +24,18 @@ from hookonce.base.spawn import close_fds, fork_child, kill_group, open_pipes, w
 from hookonce.handlers.supervise import limits
 from hookonce.handlers.supervise.hook_results import FORGET, KILL, ClaimHolder, HookClaim, encode_result
 
+if TYPE_CHECKING:
+    from subprocess import Popen
+
+    from hookonce.base.event_loop import EventLoop
+    from hookonce.handlers.supervise.watchdog_pool import WatchdogPool
+
 MAX_OUTPUT_BYTES = 1 << 20  # bytes of an output that are kept; more is read and thrown away
 _PR_SET_CHILD_SUBREAPER = 36  # prctl: orphans below a process come to it
 _POLL_INTERVAL_MS = 10  # milliseconds between two looks at a process that cannot be waited for
 _ORPHAN_POLL_MS = 50  # milliseconds between two looks at the client of a runner that was killed
 _CHUNK_BYTES = 1 << 16
+pools: dict["EventLoop", "WatchdogPool"] = {}  # of event loops that have one
 _zombie_pids: list[int] = []  # watchdogs that had not ended when they were asked no more
 
 
@@ -52,6 +58,10 @@ class Watchdog:
         finally:
             close_fds(child_hangup_fd, child_status_fd)
 
+    def order(self, order: bytes) -> None:
+        """Give a native watchdog its order."""
+        write_all(self._hangup_fd, order)
+
     def kill(self) -> None:
         """Kill everything that still runs."""
         with suppress(OSError):
@@ -60,18 +70,22 @@ class Watchdog:
     def close(self, *, has_ended: bool) -> None:
         """Kill everything, and forget the result; a watchdog that has not ended is reaped later."""
         os.close(self.status_fd)
-        self.forget(has_ended=has_ended)
-
-    def forget(self, *, has_ended: bool = False) -> None:
-        """Forget the result; the status pipe is closed already."""
         with suppress(OSError):
             os.write(self._hangup_fd, FORGET)
         os.close(self._hangup_fd)
-        self._hangup_fd = -1
         if has_ended:
             os.waitpid(self._pid, 0)
         else:
-            _zombie_pids.append(self._pid)
+            reap_later(self._pid)
+
+    def finish(self, *, may_wait: bool) -> None:
+        """Forget the result, which was reported whole."""
+        self.close(has_ended=may_wait)
+
+
+def reap_later(pid: int) -> None:
+    """Reap a watchdog that is about to end."""
+    _zombie_pids.append(pid)
 
 
 def reap() -> None:
@@ -225,11 +239,13 @@ class _ForkedWatch:
 
 
 def _kill_all(process: "Popen[bytes]") -> None:
+    from signal import SIGKILL
+
     kill_group(process)
     while pids := child_pids():
         for pid in pids:
             with suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
+                os.kill(pid, SIGKILL)
         for pid in pids:
             with suppress(OSError):
                 os.waitpid(pid, 0)
@@ -248,39 +264,50 @@ def adopt_orphans(*, enable: bool = True) -> None:
     """Become a child subreaper, where the system can do that, or stop being one."""
     if platform == "linux":
         with suppress(OSError, AttributeError):
+            from ctypes import CDLL  # a native watchdog does without
+
             CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, int(enable), 0, 0, 0)
 
 
+_SERVER_OPTION = "--watch-server"
 _BINARY_MAGICS = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")  # of Linux and macOS
 
 
 @cache
 def find_native_watchdog() -> str | None:
-    """Path of the native client for this machine, if it was built."""
+    """Path of the native client for this machine, if it was built of these sources: an older one takes no orders."""
     file = Path(__file__).parents[2] / "client" / "native" / "hookonce-on"
     try:
-        with file.open("rb") as content:
-            is_native = content.read(4) in _BINARY_MAGICS
+        content = file.read_bytes()
     except OSError:
         return None
+    is_native = content.startswith(_BINARY_MAGICS) and _SERVER_OPTION.encode() in content
     return str(file) if is_native and os.access(file, os.X_OK) else None
 
 
+def spawn_native(order_fd: int, status_fd: int, slot_path: str = "", order_file_fd: int | None = None) -> int:
+    """Spawn a native watchdog, which takes orders from a descriptor; one that is too large lies in a file."""
+    stdin_action = (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDWR, 0)
+    actions = [stdin_action if order_file_fd is None else (os.POSIX_SPAWN_DUP2, order_file_fd, 0)]
+    return _spawn(["--watch", str(order_fd), str(status_fd), slot_path], {}, {order_fd, status_fd}, actions)
+
+
 def native_watchdog(
-    arguments: list[str], env: Mapping[str, str], fds: list[int], options: WatchOptions | None = None
+    arguments: list[str], env: Mapping[str, str], fds: list[int], options: WatchOptions
 ) -> Callable[[int, int], int]:
-    """A native watchdog: umask, directory and command of the hook, its environment and the first descriptors."""
-    options = options or WatchOptions()
-    claim, mode = options.claim, "pass" if options.payload_fd is None else "collect"
-    orphan_words = [claim.path, str(claim.client_pid)] if claim is not None else ["-", "0"]
-    words = [mode, *orphan_words, str(int(options.limit_s * 1000)), *arguments]
+    """A native watchdog of a server: its directory and command, its environment and its descriptors."""
 
     def begin(hangup_fd: int, status_fd: int) -> int:
-        for fd in (hangup_fd, status_fd):
-            os.set_inheritable(fd, True)  # noqa: FBT003  the system's own order of words
-        file_actions = [(os.POSIX_SPAWN_DUP2, fd, number) for number, fd in enumerate(fds)]
-        argv = [str(find_native_watchdog()), "--watch", str(hangup_fd), str(status_fd), *words]
-        with limits.lowered_fd_limit():
-            return os.posix_spawn(argv[0], argv, env, file_actions=file_actions)
+        actions = [(os.POSIX_SPAWN_DUP2, fd, number) for number, fd in enumerate(fds)]
+        words = [_SERVER_OPTION, str(hangup_fd), str(status_fd), str(int(options.limit_s * 1000)), *arguments]
+        return _spawn(words, env, {hangup_fd, status_fd}, actions)
 
     return begin
+
+
+def _spawn(words: list[str], env: Mapping[str, str], fds: Collection[int], file_actions: list[Any]) -> int:
+    for fd in fds:
+        os.set_inheritable(fd, True)  # noqa: FBT003  the system's own order of words
+    program = str(find_native_watchdog())
+    with limits.lowered_fd_limit():
+        return os.posix_spawn(program, [program, *words], env, file_actions=file_actions)
