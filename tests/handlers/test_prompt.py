@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookonce.base import settings
-from hookonce.dispatch.run import model_cost_micros
+from hookonce.dispatch.prepare import model_cost_micros
 from hookonce.errors import HookonceError
 from hookonce.handlers import prompt
 from hookonce.handlers.command import ProcessContext

@@ -118,7 +118,7 @@ def test_our_own_failure_is_no_decision(home, tmp_path, monkeypatch):
     """
     agent = Emitter("my-agent", cwd=tmp_path)
     monkeypatch.setattr("hookonce.sdk.emitter.process_request", lambda *_: 1 / 0)
-    monkeypatch.setattr("hookonce.dispatch.dispatcher.redact_record", lambda *_: 1 / 0)
+    monkeypatch.setattr("hookonce.dispatch.request.call_record.redact_record", lambda *_: 1 / 0)
 
     assert not agent.tool("shell", {"command": "ls"}).denied
     assert "ZeroDivisionError" in agent.gaps[0].note

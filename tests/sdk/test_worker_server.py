@@ -1,12 +1,14 @@
 """Functions as handlers: in a process of their own, or in one that has their file loaded; nobody disturbs another."""
 
 import os
+import time
 
 import pytest
 
 from hookonce.handlers.supervise import watchdog as supervise_watchdog
 from tests.handlers.processes import running
 from tests.sdk.worker_fixture import Ready, event, said
+from tests.shared import ROOT
 
 GUARD = '@hook("before_tool_execute", tool="shell")\ndef guard(event):\n    if "rm" in event.command: return deny("no")\n'
 
@@ -114,13 +116,39 @@ def test_what_it_prints_is_no_answer(ready, ask):
     assert {"decision": "ask", "reason": "sure?"} == said(ask())
 
 
-def test_nothing_that_one_call_does_is_there_for_the_next(ready, ask):
-    """
-    Whether it was loaded before or not, each call begins with the file as it is.
-    """
-    ready.write("seen = []\n@hook\ndef guard(event):\n    seen.append(1); os.chdir('/'); os.environ['X'] = '1'\n    return context(str(len(seen)))\n")
+COUNTS = "seen = []\n@hook{words}\ndef guard(event):\n    seen.append(os.getpid())\n    return context(str(len(seen)))\n"
 
-    assert [{"context": "1"}] * 3 == [said(ask()) for _ in range(3)]
+
+@pytest.mark.parametrize(("words", "manifest"), [("", True), ("(isolation='fork')", False), ("(isolation='fork')", True)])
+@pytest.mark.parametrize("name", [None, "guard"])
+def test_in_isolation_each_call_begins_with_the_file_as_it_is(ready, words, manifest, name):
+    """
+    Whether the manifest says so or the decorator.
+    """
+    ready.write(COUNTS.format(words=words))
+
+    assert [{"context": "1"}] * 3 == [said(ready.warm(name=name, is_isolated=manifest)) for _ in range(3)]
+
+
+def test_without_isolation_variables_of_the_file_stay(ready):
+    """
+    One process answers call after call.
+    """
+    ready.write(COUNTS.format(words=""))
+
+    assert ["1", "2", "3"] == [said(ready.warm())["context"] for _ in range(3)]
+    assert ["1"] == [said(ready.warm(is_isolated=True))["context"]]
+    assert ["4"] == [said(ready.warm())["context"]]
+
+
+@pytest.mark.parametrize(("name", "counts"), [("in_worker", "123"), ("in_copy", "111")])
+def test_the_example_counts_as_the_page_says(ready, name, counts):
+    """
+    docs/sdk.md has both functions, and what they say.
+    """
+    ready.write((ROOT / "examples" / "state" / "calls.py").read_text(encoding="utf-8"))
+
+    assert [f"call {count} of this {name[3:]}" for count in counts] == [said(ready.warm(name=name))["context"] for _ in counts]
 
 
 def test_what_it_leaves_running_ends_with_it(ready, ask, tmp_path):
@@ -205,6 +233,22 @@ def test_an_edited_file_counts_from_the_next_call_on(ready):
     ready.turn(lambda: len(running(folder)) <= 3)
 
 
+def test_an_edited_file_that_it_imports_counts_too(ready):
+    """
+    From the next call on, as if it were its own; and while nothing is edited nothing is loaded anew.
+    """
+    ready.write("import words\n@hook\ndef guard(event): return context(f'{words.SAYS} {os.getppid()}')\n")
+    seen = []
+    for text in ("old", "new"):
+        (ready.folder / "words.py").write_text(f"SAYS = {text!r}\n", encoding="utf-8")
+        time.sleep(0.11)  # what was written just now might change once more
+        seen += [said(ready.warm())["context"].split() for _ in range(2)]
+
+    assert ["old", "old", "new", "new"] == [text for text, _ in seen]
+    assert seen[0] == seen[1] != seen[2] == seen[3]
+    assert {"guard.py", "words.py"} == {file.name for file in ready.folder.iterdir()}
+
+
 def test_a_file_that_changes_between_look_and_start_does_not_run(ready, tmp_path):
     """
     What runs is what was seen: a process that finds other bytes than were hashed refuses them.
@@ -250,7 +294,7 @@ def test_nobody_is_left_behind(ready, watchdog, monkeypatch):
         monkeypatch.setattr(supervise_watchdog, "find_native_watchdog", lambda: None)
     ready.write("@hook\ndef guard(event): time.sleep(99)\n")
     ready.begin()
-    ready.turn(lambda: len(running(str(ready.folder))) >= 3)
+    ready.turn(lambda: len(running(str(ready.folder))) >= 2)
 
     ready.kept.close()
 

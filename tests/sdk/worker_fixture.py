@@ -36,11 +36,12 @@ class Ready:
         """Let a file be so."""
         (self.folder / name).write_text(HEAD + text, encoding="utf-8")
 
-    def call(self, given=None, name=None, timeout=LONG, **world):
+    def call(self, given=None, name=None, timeout=LONG, *, is_isolated=False, **world):
         """A call of a function of the file as it is now."""
         function = load_function(Handler(type="function", file="guard.py", name=name), str(self.folder))
         place = ProcessContext(**{"cwd": str(self.folder), "env": dict(os.environ)} | world)
-        return replace(build_function_operation(function, given or event(), place), timeout=timeout)
+        operation = build_function_operation(function, given or event(), place, is_isolated=is_isolated)
+        return replace(operation, timeout=timeout)
 
     def cold(self, *words, **more):
         """Ask it in a process of its own."""

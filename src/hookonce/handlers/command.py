@@ -1,25 +1,34 @@
-"""Command handler: runs a shell command below a watchdog, which collects its output and kills all that it started."""
+"""Command handler: runs a command below a watchdog, which collects its output and kills all that it started."""
 
 import fcntl
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from subprocess import Popen
-from tempfile import TemporaryFile
+from functools import partial
+from struct import Struct as Packed
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from hookonce.base.event_loop import READ, EventLoop
-from hookonce.base.spawn import spawn, write_all
+from hookonce.base.spawn import close_fds, spawn, write_all
 from hookonce.handlers.operation import OperationHandle, OperationResult, ResultCallback
+from hookonce.handlers.plain_words import plain_words
 from hookonce.handlers.supervise import limits, watchdog
 from hookonce.handlers.supervise.hook_results import HookClaim, parse_result
 from hookonce.handlers.supervise.watchdog import Watchdog, WatchOptions, forked_watchdog
 
+if TYPE_CHECKING:
+    from subprocess import Popen
+
+    from hookonce.handlers.supervise.watchdog_pool import PooledWatchdog
+
 _CHUNK_BYTES = 1 << 16
 _EXIT_GRACE_S = 0.15  # seconds for the end of what was killed
+_ORDER_HEADER = Packed("<4I")  # bytes of an order and of its texts, words, variables
+MAX_INLINE_ORDER_BYTES = 1 << 16  # a larger one lies in a file
 
 
 class ProcessContext(Struct, frozen=True, kw_only=True):
@@ -52,11 +61,14 @@ class CommandProcess:
         """Start it; an OSError or a ValueError where that is not possible."""
         self._loop, self._on_result, self._started_at = loop, on_result, monotonic()
         self._claim, self._received_bytes, self._is_cancelled = operation.claim, bytearray(), False
-        self._watchdog: Watchdog | None = _start_watchdog(operation)
+        self._watchdog: Watchdog | PooledWatchdog | None = _start_watchdog(operation, loop)
+        self._is_answered = self._claim is None
+        self._release: Callable[[], object] | None = None
         if self._claim is not None:
-            self._claim.on_release.append(self._watchdog.forget)
+            self._claim.on_release.append(self._handle_answer)
         self._timer = loop.call_at(self._started_at + operation.timeout, self.cancel)
-        os.set_blocking(self._watchdog.status_fd, False)
+        if isinstance(self._watchdog, Watchdog):
+            os.set_blocking(self._watchdog.status_fd, False)
         loop.watch_fd(self._watchdog.status_fd, READ, self._receive)
 
     def cancel(self) -> None:
@@ -75,6 +87,8 @@ class CommandProcess:
             chunk = os.read(self._watchdog.status_fd, _CHUNK_BYTES)
         except BlockingIOError:
             return
+        except OSError:  # a socket whose other end was killed before it had read everything
+            chunk = b""
         self._received_bytes += chunk
         result = parse_result(self._received_bytes, monotonic() - self._started_at)
         if result is not None or not chunk:
@@ -85,36 +99,86 @@ class CommandProcess:
             return
         self._timer.cancel()
         self._loop.remove_fd(self._watchdog.status_fd)
-        if self._claim is None:
-            self._watchdog.close(has_ended=has_ended)
-        else:  # it keeps the result until the call was answered
-            os.close(self._watchdog.status_fd)
-            if result is None:
-                self._claim.on_release.append(self._claim.remove)
+        if result is not None:
+            self._release = partial(self._watchdog.finish, may_wait=self._claim is None)
+        else:
+            self._release = partial(self._abandon, self._watchdog, has_ended=has_ended)
         self._watchdog = None
+        if self._is_answered:
+            self._release()
         failure = "timeout" if self._is_cancelled else "its watchdog was killed"
         self._on_result(result or OperationResult(failure=failure, duration=monotonic() - self._started_at))
 
+    def _handle_answer(self) -> None:
+        """The call was answered: until then the watchdog keeps the result."""
+        self._is_answered = True
+        if self._release is not None:
+            self._release()
 
-def _start_watchdog(operation: CommandOperation) -> Watchdog:
-    payload_fd = _open_payload(operation.payload)
+    def _abandon(self, hook_watchdog: "Watchdog | PooledWatchdog", *, has_ended: bool) -> None:
+        hook_watchdog.close(has_ended=has_ended)
+        if self._claim is not None:
+            self._claim.remove()
+
+
+def _start_watchdog(operation: CommandOperation, loop: EventLoop) -> "Watchdog | PooledWatchdog":
+    """A native watchdog where there is one: of the loop's pool, or of its own; dropping privileges needs Python's."""
+    program = watchdog.find_native_watchdog()
+    if program is None or operation.process_context.drops_privileges:
+        return _fork_watchdog(operation)
+    order, pool = encode_order(operation), watchdog.pools.get(loop)
+    if pool is not None and len(order) <= MAX_INLINE_ORDER_BYTES:
+        return pool.start_hook(order)
+    if not os.access(program, os.X_OK):  # an upgrade may have taken it away
+        return _fork_watchdog(operation)
     try:
-        return Watchdog(_choose_watchdog(operation, payload_fd))
+        order_file_fd = _open_file(order) if len(order) > MAX_INLINE_ORDER_BYTES else None
+    except OSError:  # no file may grow
+        return _fork_watchdog(operation)
+    try:
+        native = Watchdog(lambda hangup, status: watchdog.spawn_native(hangup, status, order_file_fd=order_file_fd))
+    finally:
+        close_fds(-1 if order_file_fd is None else order_file_fd)
+    native.order(order if order_file_fd is None else order[: _ORDER_HEADER.size])
+    return native
+
+
+def encode_order(operation: CommandOperation) -> bytes:
+    """Order of a hook for a native watchdog; a ValueError for what no process can be given."""
+    context, claim = operation.process_context, operation.claim
+    words = plain_words(operation.command)
+    texts = [
+        claim.path if claim is not None else "",
+        str(claim.client_pid) if claim is not None else "",
+        str(int(operation.timeout * 1000)) if claim is not None else "",
+        f"{context.umask:o}" if context.umask >= 0 else "",
+        context.cwd or "",
+        operation.command,
+        *words,
+        *map("=".join, context.env.items()),
+        "",
+    ]
+    text = "\0".join(texts)
+    if text.count("\0") >= len(texts) or "=" in "".join(context.env):
+        raise ValueError("a zero byte, or the name of a variable that is none")
+    text_bytes = os.fsencode(text)
+    size = _ORDER_HEADER.size + len(text_bytes) + len(operation.payload)
+    return _ORDER_HEADER.pack(size, len(text_bytes), len(words), len(context.env)) + text_bytes + operation.payload
+
+
+def _fork_watchdog(operation: CommandOperation) -> Watchdog:
+    payload_fd, context = _open_payload(operation.payload), operation.process_context
+    options = WatchOptions(payload_fd, operation.claim, 0 if operation.claim is None else operation.timeout)
+    try:
+        return Watchdog(forked_watchdog(lambda pipes: _spawn(operation.command, context, pipes), {payload_fd}, options))
     finally:
         os.close(payload_fd)
 
 
 def _open_payload(payload: bytes) -> int:
     """A file in memory, so that nobody has to write while a hook reads; where no file may grow, a pipe."""
-    if not hasattr(os, "memfd_create"):
-        with TemporaryFile() as file:
-            write_all(file.fileno(), payload)
-            return os.dup(file.fileno())
-    payload_fd = os.memfd_create("payload")
     with suppress(OSError):
-        write_all(payload_fd, payload)
-        return payload_fd
-    os.close(payload_fd)
+        return _open_file(payload)
     payload_fd, write_fd = os.pipe()
     try:
         fcntl.fcntl(write_fd, fcntl.F_SETPIPE_SZ, len(payload))
@@ -127,15 +191,21 @@ def _open_payload(payload: bytes) -> int:
     return payload_fd
 
 
-def _choose_watchdog(operation: CommandOperation, payload_fd: int) -> Callable[[int, int], int]:
-    """The native watchdog where there is one; dropping privileges needs the Python one."""
-    context, program = operation.process_context, watchdog.find_native_watchdog()
-    options = WatchOptions(payload_fd, operation.claim, 0 if operation.claim is None else operation.timeout)
-    has_program = program is not None and os.access(program, os.X_OK)  # an upgrade may have taken it away
-    if context.drops_privileges or not has_program:
-        return forked_watchdog(lambda pipes: _spawn(operation.command, context, pipes), {payload_fd}, options)
-    umask = f"{context.umask:o}" if context.umask >= 0 else "-"
-    return watchdog.native_watchdog([umask, context.cwd or "-", operation.command], context.env, [payload_fd], options)
+def _open_file(data: bytes) -> int:
+    """A file without a name, in memory where the system has that."""
+    if not hasattr(os, "memfd_create"):
+        from tempfile import TemporaryFile
+
+        with TemporaryFile() as file:
+            write_all(file.fileno(), data)
+            return os.dup(file.fileno())
+    fd = os.memfd_create("payload")
+    try:
+        write_all(fd, data)
+    except OSError:
+        os.close(fd)
+        raise
+    return fd
 
 
 def _spawn(command: str, process_context: ProcessContext, pipes: list[int]) -> "Popen[bytes]":

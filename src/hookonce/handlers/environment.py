@@ -18,6 +18,7 @@ from msgspec.json import decode, encode
 
 from hookonce.base import paths
 from hookonce.base.files import PRIVATE_MODE, replace_file
+from hookonce.base.regex import lazy_pattern
 from hookonce.base.runtime_location import DATA_SUBDIR
 
 # By what reads them; a name that ends with * is the beginning of names.
@@ -106,7 +107,7 @@ _MODEL_PREFIXES = tuple(word[:-1] for word in MODEL_VARIABLES.split() if word.en
 _MODEL_SUFFIXES = tuple(word[1:] for word in MODEL_VARIABLES.split() if word.startswith("*"))
 _CALLER_SUFFIXES = ("_KEY", "_TOKEN", "_PROJECT_DIR", "_PLUGIN_ROOT", "_SESSION_ID")  # which choose nothing
 _PLACE_SUFFIXES = ("_DIR", "_HOME", "_CONFIG", "_PATH", "_FILE", "_CREDENTIALS")
-_MODEL_VALUE = re.compile(r"\w+://[\w.:/\[\]-]+|[\w.,:-]+", re.ASCII)  # a server or a name, never a password
+_MODEL_VALUE = lazy_pattern(r"\w+://[\w.:/\[\]-]+|[\w.,:-]+", re.ASCII)  # a server or a name, never a password
 _WORDS = " ".join(INSTALLATION_VARIABLES.values()).split()
 _NAMES = frozenset(word for word in _WORDS if not word.endswith("*"))
 _PREFIXES = ("HOOKONCE_", *(word[:-1] for word in _WORDS if word.endswith("*")))
@@ -189,8 +190,8 @@ def _runs_inline_python(command: str) -> bool:
     return True  # it reads its program from stdin
 
 
-_PYTHON = re.compile(r"""['"`$]*(?:[^\s'"]*/)?(?:python|pypy)[0-9.]*['"]*""")
-_INLINE_OPTION = re.compile(r"-[A-Za-z]*[cm].*")
+_PYTHON = lazy_pattern(r"""['"`$]*(?:[^\s'"]*/)?(?:python|pypy)[0-9.]*['"]*""")
+_INLINE_OPTION = lazy_pattern(r"-[A-Za-z]*[cm].*")
 _OPTIONS_WITH_VALUE = ("-W", "-X", "--check-hash-based-pycs")
 
 

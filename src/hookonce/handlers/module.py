@@ -3,7 +3,7 @@
 import os
 import sys
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from time import monotonic
@@ -61,8 +61,8 @@ class ModuleQuery:
 class ModuleChannel:
     """Channel to one module process. Until it has shown that it echoes ids, it gets one query at a time."""
 
-    def __init__(self, loop: EventLoop, descriptor: Descriptor) -> None:
-        """Start it; an OSError where that is not possible."""
+    def __init__(self, loop: EventLoop, descriptor: Descriptor, variables: Mapping[str, str] | None = None) -> None:
+        """Start it, with further variables in its environment; an OSError where that is not possible."""
         self._loop, self._lines, self._unsent, self._log = loop, LineBuffer(), bytearray(), StderrTail()
         self._open_queries, self._queue = PendingRequests[ModuleQuery](), deque[ModuleQuery]()
         self._miss_count, self.last_query_at, self.is_over, self._is_closed = 0, monotonic(), False, False
@@ -70,7 +70,7 @@ class ModuleChannel:
         child_fds, (self._stdin_fd, self._stdout_fd, self._stderr_fd) = open_pipes()
         command, folder = descriptor.transport.command, descriptor.folder
         own_variables = {"LANG": os.environ.get("LANG", "C.UTF-8"), PYTHON_VARIABLE: sys.executable}
-        env = own_variables | installed_environment()
+        env = own_variables | dict(variables or {}) | installed_environment()
         self._watchdog: Watchdog | None
         try:
             start = forked_watchdog(lambda _: spawn(command, child_fds, cwd=folder, env=env), child_fds)
@@ -232,12 +232,12 @@ class ModulePool:
         self._loop, self._channels = loop, dict[bytes, ModuleChannel]()
         _pools[loop] = self
 
-    def find_channel(self, descriptor: Descriptor) -> ModuleChannel:
-        """Find the channel of a descriptor's module; starts the module if it does not run."""
-        key = descriptor_key(descriptor)
+    def find_channel(self, descriptor: Descriptor, variables: Mapping[str, str]) -> ModuleChannel:
+        """Find the channel of a descriptor's module; starts the module if it does not run with these variables."""
+        key = descriptor_key(descriptor) + dump(variables)
         channel = self._channels.get(key)
         if channel is None or channel.is_over:
-            channel = self._channels[key] = ModuleChannel(self._loop, descriptor)
+            channel = self._channels[key] = ModuleChannel(self._loop, descriptor, variables)
         return channel
 
     def retire_idle(self) -> None:
@@ -257,10 +257,11 @@ class ModulePool:
 
 
 class ModuleOperation(Struct, frozen=True, kw_only=True):
-    """Operation that calls a module."""
+    """Operation that calls a module on stdio, which has these variables beside those of the installation."""
 
     descriptor: Descriptor
     request: Object
+    variables: Mapping[str, str] = {}
     timeout: float = 0.0
 
     @property
@@ -270,8 +271,8 @@ class ModuleOperation(Struct, frozen=True, kw_only=True):
 
     def begin(self, loop: EventLoop, timeout: float, on_result: ResultCallback) -> OperationHandle:
         """Query it; a module that was started for this alone is ended afterwards."""
-        pool = _pools.get(loop)
-        channel = pool.find_channel(self.descriptor) if pool is not None else ModuleChannel(loop, self.descriptor)
+        pool, module = _pools.get(loop), (self.descriptor, self.variables)
+        channel = pool.find_channel(*module) if pool is not None else ModuleChannel(loop, *module)
 
         def handle_result(result: OperationResult) -> None:
             if pool is not None:

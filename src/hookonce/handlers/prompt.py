@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from hookonce.base import settings
 from hookonce.base.jsontext import dump, load
+from hookonce.base.regex import lazy_pattern
 from hookonce.errors import HookonceError, PayloadError
 from hookonce.handlers.command import CommandOperation, ProcessContext
 from hookonce.handlers.http import HttpOperation, build_http_request
@@ -25,8 +26,8 @@ from hookonce.model import Decision, Gap, Handler, Object, Outcome, Usage
 from hookonce.secrets.mask import mask_json
 from hookonce.vocabulary.tools import DATA_FIELDS
 
-_MODEL_NAME = re.compile(r"[A-Za-z0-9][\w./:@+-]{0,199}", re.ASCII)
-_VARIABLE_NAME = re.compile(r"[A-Za-z_]\w{0,199}", re.ASCII)
+_MODEL_NAME = lazy_pattern(r"[A-Za-z0-9][\w./:@+-]{0,199}", re.ASCII)
+_VARIABLE_NAME = lazy_pattern(r"[A-Za-z_]\w{0,199}", re.ASCII)
 SETUP_HINT = 'config.toml needs [models] with command = "…", or with endpoint = "https://…" and model = "…"'
 
 

@@ -21,7 +21,7 @@ class Verdict(NamedTuple):
     gaps: tuple[Gap, ...] = ()
 
 
-class Rights(NamedTuple):
+class Rights(Struct, frozen=True):
     """What of an answer counts: whether the hook may allow; and, if it may not block, whether it only looks on."""
 
     may_allow: bool = False

@@ -15,7 +15,9 @@ from hookonce.base import ids, times
 from hookonce.base.event_loop import EventLoop
 from hookonce.base.jsontext import dump
 from hookonce.dispatch import context, dispatcher, fail_mode
-from hookonce.dispatch.pipeline import CallArguments, CallRequest, process_request
+from hookonce.dispatch.pipeline import process_request
+from hookonce.dispatch.request.call_record import append_record
+from hookonce.dispatch.request.call_request import CallArguments, CallRequest
 from hookonce.errors import UsageError
 from hookonce.handlers.operation import run_blocking, run_on_loop
 from hookonce.handlers.workers.pool import WorkerPool
@@ -177,7 +179,7 @@ class Emitter:
 
     def _dispatch(self, event: Event) -> Decision:
         dispatcher.refresh_client_files()
-        call_context = context.oneshot_context(dict(os.environ))
+        call_context = replace(context.oneshot_context(dict(os.environ)), detaches_observers=False)
         call = CallArguments(agent=self.source, event=event.type, timeout=self.timeout)
         request = CallRequest(arguments=call, agent=self._agent, native=event.type, event=event)
         try:
@@ -187,7 +189,7 @@ class Emitter:
             record = _build_failure_record(event, problem)
         self.gaps = record.gaps
         self._write(record)
-        dispatcher.append_record(record, call_context)
+        append_record(record, call_context)
         return record.decision or Decision()
 
     def _write(self, record: Record) -> None:

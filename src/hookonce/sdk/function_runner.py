@@ -1,4 +1,4 @@
-"""Runner of one function call in a process of its own, which ends with it."""
+"""Runner of function calls: one in a process of its own, or one after the other in a worker."""
 
 import os
 import resource
@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import NoReturn
 
 from msgspec import DecodeError, convert
-from msgspec.json import decode
+from msgspec.json import Decoder
 
 from hookonce.base.jsontext import load_leniently
 from hookonce.errors import HookonceError
@@ -21,6 +21,7 @@ from hookonce.sdk.event import EventInput
 from hookonce.sdk.functions import load_module, run_functions, select_functions
 
 _MAX_MEMORY_BYTES = 1 << 30  # bytes of memory that a function may fill
+_decode_event = Decoder(EventInput).decode
 
 
 def run_once(file: str, digest: str, name: str | None) -> NoReturn:
@@ -36,7 +37,7 @@ def run_once(file: str, digest: str, name: str | None) -> NoReturn:
         with os.fdopen(stdout_fd, "wb") as out:
             out.write(output)
 
-    run_and_exit(work)
+    os._exit(run_to_exit_code(work))  # at once, without waiting for its threads
 
 
 def load_checked(file: str, digest: str) -> ModuleType:
@@ -44,13 +45,14 @@ def load_checked(file: str, digest: str) -> ModuleType:
     source = Path(file).read_bytes()
     if sha256(source).hexdigest() != digest:
         raise HookonceError(f"{file} has changed while its hook was being started; the next call sees it as it is")
+    sys.dont_write_bytecode = True  # bytecode of a file that was edited twice within a second would be the old one's
     return load_module(file, source)
 
 
 def answer_event(module: ModuleType, name: str | None, payload: bytes) -> bytes:
     """Answer an event with the functions of a file; no opinion is encoded too, for empty output is a failure."""
     try:
-        event = decode(payload, type=EventInput)
+        event = _decode_event(payload)
     except DecodeError:  # half a character, which a model can write
         event = convert(load_leniently(payload.decode()), EventInput)
     functions = select_functions(module, name, event)
@@ -66,8 +68,8 @@ def limit_memory() -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (soft_limit, hard))
 
 
-def run_and_exit(work: Callable[[], object], before_exit: Callable[[int], object] = bool) -> NoReturn:
-    """Run a function, tell its exit code, and exit at once, without waiting for its threads."""
+def run_to_exit_code(work: Callable[[], object]) -> int:
+    """Run a function; the exit code that its end stands for."""
     code = 1
     try:
         work()
@@ -85,6 +87,4 @@ def run_and_exit(work: Callable[[], object], before_exit: Callable[[int], object
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError, ValueError):
                 stream.flush()
-        with suppress(Exception):
-            before_exit(code)
-        os._exit(code)
+    return code

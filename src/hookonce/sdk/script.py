@@ -1,10 +1,10 @@
 """Hook file as a script: reads the payload of any agent, or a canonical event, from stdin and replies in kind."""
 
+import gc
 import os
-import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -27,25 +27,43 @@ def main(file: str, argv: Sequence[str]) -> int:
     """Run the hooks of a file on stdin; what they print goes to stderr, because stdout is the reply."""
     is_help = [*argv] in (["-h"], ["--help"])
     if is_help or sys.stdin is None or sys.stdin.isatty():
-        name = Path(file).name
+        from shlex import quote  # an agent asks for no help
+
+        name = os.path.basename(file)  # noqa: PTH119  as texts, for `pathlib` is what most programs do without
         sys.stderr.write(f"{name} is a hook: an agent calls it with an event on stdin.\n")
         sys.stderr.write(f"Where that does not tell whose it is: python {name} claude-code PreToolUse\n")
-        sys.stderr.write(f"To see what it says: hookonce try {shlex.quote(name)} --agent claude-code\n")
+        sys.stderr.write(f"To see what it says: hookonce try {quote(name)} --agent claude-code\n")
         return 0 if is_help else _USAGE_EXIT_CODE
+    _import_replies()
     raw = stdin.read_payload()
     sys.stdout.flush()
     stdout_fd = os.dup(1)
     os.dup2(2, 1)
     try:
-        reply = build_reply(load_module(file, Path(file).read_bytes()), raw, argv, os.environ)
+        with open(file, "rb") as source:  # noqa: PTH123  as above
+            module = load_module(file, source.read())
+        reply = build_reply(module, raw, argv, os.environ)
     except HookonceError as problem:
-        sys.stderr.write(f"{Path(file).name}: {problem}\n")
+        sys.stderr.write(f"{os.path.basename(file)}: {problem}\n")  # noqa: PTH119  as above
         return _REFUSAL_EXIT_CODE if isinstance(problem, PayloadError) else 1
     sys.stdout.flush()
     with os.fdopen(stdout_fd, "wb") as out:
         out.write(f"{reply.stdout}\n".encode(errors="replace") if reply.stdout else b"")
     sys.stderr.write(reply.stderr)
     return reply.code
+
+
+def _import_replies() -> None:
+    """Import what nearly every reply needs, without a look for garbage in it: neither now nor when the program ends."""
+    is_collecting = gc.isenabled()
+    gc.disable()
+    try:
+        for name in ("request.call_request", "response"):
+            import_module(f"hookonce.dispatch.{name}")
+    finally:
+        gc.freeze()
+        if is_collecting:
+            gc.enable()
 
 
 def build_reply(module: ModuleType, raw: bytes, argv: Sequence[str], environment: Mapping[str, str]) -> Reply:
@@ -83,9 +101,8 @@ def _reply_to_agent(
 ) -> Reply:
     """Reply to an agent in its own form; a writer of event formats gets none."""
     from hookonce import agents, formats
-    from hookonce.dispatch.dedup import CallDecision
     from hookonce.dispatch.identification import identify, payload_event
-    from hookonce.dispatch.pipeline import CallArguments, parse_request
+    from hookonce.dispatch.request.call_request import CallArguments, CallDecision, parse_request
     from hookonce.dispatch.response import build_response
 
     identification = identify(payload, environment)

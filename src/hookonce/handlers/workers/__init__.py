@@ -1,1 +1,1 @@
-"""Prefork worker pool for Python function hooks."""
+"""Pool of workers that answer calls of Python function hooks."""

@@ -1,10 +1,10 @@
-"""Client of a worker server: orders prefork workers for one file, gives them calls, and ends them."""
+"""Client of a worker server: orders workers for one file, gives them calls, and ends them."""
 
 import os
 import socket
 import sys
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from time import monotonic
 from typing import Any
@@ -12,130 +12,42 @@ from typing import Any
 from msgspec import msgpack
 from msgspec.structs import replace
 
-from hookonce.base.event_loop import READ, WRITE, EventLoop
-from hookonce.base.spawn import close_fds, spawn
+from hookonce.base.event_loop import READ, EventLoop, Timer
+from hookonce.base.spawn import spawn
 from hookonce.handlers.operation import OperationResult, ResultCallback
 from hookonce.handlers.supervise import watchdog
-from hookonce.handlers.supervise.hook_results import FORGET, HookClaim, parse_result
+from hookonce.handlers.supervise.hook_results import HookClaim
 from hookonce.handlers.supervise.watchdog import Watchdog, WatchOptions, forked_watchdog
 from hookonce.handlers.workers import protocol
-
-_CHUNK_BYTES = 1 << 16
-
-
-class WorkerCall:
-    """One call of a function by a prefork worker: waits for a worker, then for its answer, up to its timeout."""
-
-    def __init__(
-        self, loop: EventLoop, frame: bytes, timeout: float, on_result: ResultCallback, claim: HookClaim | None
-    ) -> None:
-        """It is waiting; `on_cancel` is called when that was in vain."""
-        self._loop, self._on_result, self._claim = loop, on_result, claim
-        self._unsent, self._received_bytes = memoryview(frame), bytearray()
-        self._started_at, self._fd = monotonic(), -1
-        self._timer = loop.call_at(self._started_at + timeout, self.cancel)
-        self.on_cancel: Callable[[WorkerCall], object] = lambda _: None
-        self.number: int | None = None
-        self.is_over = False
-
-    def start(self, fd: int, number: int) -> None:
-        """Send the request to a worker."""
-        self._fd, self.number = fd, number
-        os.set_blocking(fd, False)
-        self._loop.watch_fd(fd, WRITE, self._send)
-        self._send(0)
-
-    def cancel(self) -> None:
-        """Cancel it: time is over, or nobody waits."""
-        if not self.is_over:
-            self._finish(OperationResult(failure="timeout"))
-            self.on_cancel(self)
-
-    def handle_exit(self, code: int, stderr: bytes) -> None:
-        """The worker has exited: read what it sent, or fail."""
-        while self._receive(0):
-            continue
-        result = OperationResult(code=code) if code >= 0 else OperationResult(failure=f"ended by signal {-code}")
-        self.fail(replace(result, stderr=stderr))
-
-    def fail(self, result: OperationResult) -> None:
-        """Finish without an answer, if it has not finished."""
-        if not self.is_over:
-            self._finish(result)
-
-    def _send(self, _: int) -> None:
-        try:
-            while self._unsent:
-                self._unsent = self._unsent[os.write(self._fd, self._unsent[:_CHUNK_BYTES]) :]
-        except BlockingIOError:
-            return
-        except OSError:  # it has ended; the server will tell how
-            self._unsent = memoryview(b"")
-        self._loop.remove_fd(self._fd)
-        self._loop.watch_fd(self._fd, READ, self._receive)
-
-    def _receive(self, _: int) -> bool:
-        """Receive what there is; whether there may be more."""
-        if self.is_over:
-            return False
-        try:
-            chunk = os.read(self._fd, _CHUNK_BYTES)
-        except BlockingIOError:
-            return False
-        except OSError:
-            chunk = b""
-        if not chunk:
-            self._loop.remove_fd(self._fd)
-            return False
-        self._received_bytes += chunk
-        result = parse_result(self._received_bytes)
-        if result is not None:
-            self._finish(result, is_kept=True)
-        return not self.is_over
-
-    def _finish(self, result: OperationResult, *, is_kept: bool = False) -> None:
-        self.is_over = True
-        self._timer.cancel()
-        fd, self._fd, claim = self._fd, -1, self._claim
-        if fd >= 0:
-            self._loop.remove_fd(fd)
-        if claim is None:
-            close_fds(fd)
-        else:  # the worker keeps what it has told until the call was answered; what it has not told is kept here
-            if not is_kept:
-                claim.save(result.failure or str(result.code))
-            claim.on_release.append(lambda: _release_worker(fd, claim))
-        self._on_result(replace(result, duration=monotonic() - self._started_at))
-
-
-def _release_worker(fd: int, claim: HookClaim) -> None:
-    if fd >= 0:
-        with suppress(OSError):
-            os.write(fd, FORGET)
-        os.close(fd)
-    claim.remove()
-
+from hookonce.handlers.workers.connection import WorkerCall, WorkerConnection
+from hookonce.handlers.workers.file_stamps import are_current
 
 # Packets stay apart on both.
 CONTROL_SOCKET_TYPE = socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_DGRAM
-_MAX_CALLS_PER_FILE = 64  # calls of one file; more wait for their turn
-_MAX_PACKET_BYTES = protocol.MAX_STDERR_BYTES + 4096  # notes, and words
+_MAX_WORKERS_PER_FILE = 64  # workers of one file; more calls wait for their turn
+_GROWTH_DELAY_S = 0.005  # seconds that a call waits for a worker that is busy, before another one is ordered
+_WORKER_IDLE_TIMEOUT_S = 30.0  # seconds without a call, for all workers but one
+_MAX_PACKET_BYTES = 1 << 16
 _EXIT_GRACE_S = 0.15  # seconds for the end of what was killed
 _ORPHAN_LIMIT_S = 600.0  # seconds in which calls that have begun may end after we were killed
 _EXIT_MESSAGE = "the process that had its file loaded has ended"
 
 
 class WorkerClient:
-    """Client of one worker server: the process that has loaded a file, and its pending and running calls."""
+    """Client of one worker server: the process that has loaded a file, its workers, and the calls that wait for one."""
 
     def __init__(self, loop: EventLoop, digest: str, command: str) -> None:
         """Start the server; an OSError where that is not possible."""
-        self._loop, self.digest = loop, digest
+        self._loop, self._digest = loop, digest
         self._control, server_end = socket.socketpair(socket.AF_UNIX, CONTROL_SOCKET_TYPE)
         self._waiting: deque[WorkerCall] = deque()
-        self._idle_workers: dict[int, int] = {}
-        self._running_calls: dict[int, WorkerCall] = {}
-        self._forks_pending, self._is_file_loaded, self._is_retiring = 0, False, False
+        self._workers: dict[int, WorkerConnection] = {}  # until they have ended
+        self._idle_workers: list[WorkerConnection] = []  # the one that has answered last is the last
+        self._orders_pending, self._growth_timer = 0, Timer(None)
+        self._is_file_loaded, self._is_retiring, self._has_isolated_calls = False, False, False
+        self._import_stamps: dict[str, list[int]] = {}  # of files beside its own that it has imported
+        self._isolated_names: frozenset[str] = frozenset()  # functions whose decorator says `isolation="fork"`
+        self._environment: tuple[Mapping[str, str], bytes] = {}, protocol.encode_environment({})
         self.last_call_at, self.is_over = monotonic(), False
         self._watchdog: Watchdog | None
         with server_end:
@@ -148,24 +60,36 @@ class WorkerClient:
         loop.watch_fd(self._control.fileno(), READ, self._receive)
         loop.watch_fd(self._watchdog.status_fd, READ, lambda _: self._close(has_ended=True))
 
+    def has_loaded(self, digest: str) -> bool:
+        """Whether the server has the file as it is now, with everything that it imports from its folder."""
+        return not self.is_over and digest == self._digest and are_current(self._import_stamps)
+
+    def encode_environment(self, environment: Mapping[str, str]) -> bytes:
+        """Encode the variables of a call, which are mostly those of the call before."""
+        if environment != self._environment[0]:
+            self._environment = environment, protocol.encode_environment(environment)
+        return self._environment[1]
+
     @property
     def is_idle(self) -> bool:
         """Whether no call is pending or running."""
-        return not self._waiting and not self._running_calls
+        return not self._waiting and not any(worker.call for worker in self._workers.values())
 
-    def call(
+    def begin_call(
         self,
         request: protocol.WorkerRequest,
         timeout: float,
         on_result: ResultCallback,
         claim: HookClaim | None = None,
+        *,
+        is_isolated: bool = False,
     ) -> WorkerCall:
-        """Call the function in a worker; `on_result` is called once."""
+        """Call the function in a worker, a fresh one if it is to be isolated; `on_result` is called once."""
         self.last_call_at = monotonic()
         if claim is not None:
             request = replace(request, claim=(claim.path, claim.client_pid), timeout_s=timeout)
-        call = WorkerCall(self._loop, protocol.encode_frame(msgpack.encode(request)), timeout, on_result, claim)
-        call.on_cancel = self._cancel_call
+        callbacks = on_result, self._handle_cancel
+        call = WorkerCall(self._loop, request, timeout, callbacks, claim, is_isolated=is_isolated)
         self._waiting.append(call)
         self._assign_calls()
         return call
@@ -175,20 +99,32 @@ class WorkerClient:
         self._is_retiring = True
         self._assign_calls()
 
+    def dismiss_idle(self) -> None:
+        """Dismiss workers that have had nothing to do for a while, but for one, and one for a call in isolation."""
+        oldest = monotonic() - _WORKER_IDLE_TIMEOUT_S
+        spare = next((worker for worker in self._idle_workers if not worker.is_used), None)
+        kept_workers = {*self._idle_workers[-1:], *((spare,) if self._has_isolated_calls else ())}
+        for worker in [*self._idle_workers]:
+            if worker.is_leaving or (worker.idle_since < oldest and worker not in kept_workers):
+                self._idle_workers.remove(worker)
+                worker.dismiss()
+
     def end(self, why: str = _EXIT_MESSAGE, stderr: bytes = b"") -> None:
         """Kill the server and all its workers; pending calls fail."""
         if self.is_over:
             return
         self.is_over = True
+        self._growth_timer.cancel()
         self._loop.remove_fd(self._control.fileno())
         self._control.close()
-        for fd in self._idle_workers.values():
-            os.close(fd)
         if self._watchdog is not None:
             self._watchdog.kill()
             self._loop.call_later(_EXIT_GRACE_S, lambda: self._close(has_ended=False))
-        for call in (*self._waiting, *self._running_calls.values()):
-            call.fail(OperationResult(failure=why, stderr=stderr))
+        failure = OperationResult(failure=why, stderr=stderr)
+        for worker in self._workers.values():
+            worker.abort(failure)
+        for call in self._waiting:
+            call.finish(failure)
 
     def _close(self, *, has_ended: bool) -> None:
         if self._watchdog is not None:
@@ -214,42 +150,104 @@ class WorkerClient:
             self._handle_message(*msgpack.decode(packet), fds=fds)
 
     def _handle_message(self, message: str, *arguments: Any, fds: list[int]) -> None:
-        if message == "ready" and fds:
-            self._is_file_loaded, self._forks_pending = True, self._forks_pending - 1
-            self._idle_workers[arguments[0]] = fds[0]
-        elif message == "ended":
-            number, code, stderr = arguments
-            if (fd := self._idle_workers.pop(number, None)) is not None:
-                os.close(fd)
-            if (call := self._running_calls.pop(number, None)) is not None:
-                call.handle_exit(code, stderr)
+        if message == "loaded":
+            self._is_file_loaded = True
+            self._isolated_names, self._import_stamps = frozenset(arguments[0]), arguments[1]
+        elif message == "ready":
+            self._orders_pending -= 1
+            for fd in fds:  # none if we have too many: then that worker ends
+                worker = self._workers[arguments[0]] = WorkerConnection(
+                    self._loop, arguments[0], fd, self._release_worker
+                )
+                self._idle_workers.append(worker)
+        elif message == "ended" and arguments[0] in self._workers:
+            pid, code, stderr = arguments
+            worker = self._workers.pop(pid)
+            if worker in self._idle_workers:
+                self._idle_workers.remove(worker)
+            worker.handle_exit(code, stderr)
         elif message == "broken":
             self.end(f"its file cannot be loaded: {arguments[0]}", arguments[1])
         self._assign_calls()
 
     def _assign_calls(self) -> None:
-        """Assign pending calls to idle workers, and order as many workers as calls will soon need."""
+        """Assign pending calls to idle workers, and order workers that are missing."""
         if self.is_over:
             return
-        while self._waiting and self._idle_workers:
-            number = next(iter(self._idle_workers))
-            call = self._running_calls[number] = self._waiting.popleft()
-            call.start(self._idle_workers.pop(number), number)
-        if self._is_retiring:
-            if self.is_idle:
-                self.end()
-            return
-        available = len(self._idle_workers) + self._forks_pending
-        for _ in range(min(_MAX_CALLS_PER_FILE - len(self._running_calls), max(1, len(self._waiting))) - available):
-            self._forks_pending += 1
+        for call in [*self._waiting] if self._idle_workers else ():
+            is_isolated = self._is_isolated(call)
+            worker = self._find_worker(is_isolated=is_isolated)
+            if worker is not None:
+                self._waiting.remove(call)
+                self._idle_workers.remove(worker)
+                worker.begin(call, is_last=is_isolated)
+        if not self._is_retiring:
+            self._order_missing()
+        elif self.is_idle:
+            self.end()
+
+    def _is_isolated(self, call: WorkerCall) -> bool:
+        names = self._isolated_names
+        is_isolated = call.is_isolated or (bool(names) if call.name is None else call.name in names)
+        self._has_isolated_calls |= is_isolated
+        return is_isolated
+
+    def _find_worker(self, *, is_isolated: bool) -> WorkerConnection | None:
+        """An idle worker that nobody has used, for a call in isolation; else the one that was used last."""
+        workers = [worker for worker in self._idle_workers if not worker.is_leaving]
+        suitable_workers = [worker for worker in workers if worker.is_used != is_isolated]
+        return next(reversed(suitable_workers or workers * (not is_isolated)), None)
+
+    def _order_missing(self) -> None:
+        """Order as many fresh workers as calls in isolation will soon need, and one if there is none at all.
+
+        More of them are ordered when other calls have waited for a while.
+        """
+        isolated_count = sum(map(self._is_isolated, self._waiting))
+        fresh_count = sum(not worker.is_used for worker in self._idle_workers) + self._orders_pending
+        self._order(max(isolated_count, self._has_isolated_calls) - fresh_count)
+        if all(worker.is_leaving for worker in self._workers.values()):
+            self._order(1 - self._orders_pending)
+        if len(self._waiting) > isolated_count and self._growth_timer.callback is None:
+            self._growth_timer = self._loop.call_later(_GROWTH_DELAY_S, self._grow)
+
+    def _grow(self) -> None:
+        """Order workers for calls that have waited for too long: at most as many as there are, and so on."""
+        self._growth_timer = Timer(None)
+        if not self.is_over and self._waiting:
+            self._order(min(len(self._waiting), max(len(self._workers), 1)) - self._orders_pending)
+            self._order_missing()
+
+    def _order(self, count: int) -> None:
+        """Order so many workers; where there is no room for them, idle ones make it, and the rest is ordered then."""
+        room = _MAX_WORKERS_PER_FILE - len(self._workers) - self._orders_pending
+        for worker in self._idle_workers[: max(count - room, 0)]:
+            self._idle_workers.remove(worker)
+            worker.dismiss()
+        for _ in range(min(count, room)):
+            self._orders_pending += 1
             self._send("more")
 
-    def _cancel_call(self, call: WorkerCall) -> None:
+    def _release_worker(self, worker: WorkerConnection) -> None:
+        """The answer of a worker is needed no longer: it takes another call, or leaves."""
+        worker.call, worker.idle_since = None, monotonic()
+        if self.is_over or worker.pid not in self._workers:
+            worker.remove_slot()
+        elif worker.is_leaving or self._is_retiring:
+            worker.dismiss()
+        else:
+            self._idle_workers.append(worker)
+        self._assign_calls()
+
+    def _handle_cancel(self, call: WorkerCall) -> None:
         """Kill the worker of a cancelled call; a server that has not even loaded the file ends too."""
         if self.is_over:
             return
-        if call.number is not None:
-            self._send("kill", call.number)
+        worker = next((worker for worker in self._workers.values() if worker.call is call), None)
+        if worker is not None:
+            self._send("kill", worker.pid)
+            worker.call = None
+            worker.dismiss()
             return
         with suppress(ValueError):
             self._waiting.remove(call)
@@ -274,7 +272,7 @@ def _server_watchdog(command: str, control: int) -> Callable[[int, int], int]:
             if watchdog.find_native_watchdog() is None:
                 start = forked_watchdog(lambda _: spawn(line, pipes, cwd="/", env=env), set(pipes), options)
             else:
-                start = watchdog.native_watchdog(["-", "/", line], env, pipes, options)
+                start = watchdog.native_watchdog(["/", line], env, pipes, options)
             return start(hangup_fd, status_fd)
         finally:
             os.close(devnull)
