@@ -31,7 +31,7 @@ def descriptor_schema() -> Object:
                 "properties": {
                     "type": string | {"enum": list(TRANSPORTS)},
                     "command": strings | {"description": "what to run, for stdio; for mcp, a server on stdio"},
-                    "url": string | {"description": "https, or http on this machine; for http and mcp"},
+                    "url": string | {"description": "https, or http on this machine; for http, mcp and grpc"},
                     "token_env": string | {"description": "the environment variable that holds the bearer token"},
                 },
             },

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import monotonic
 from urllib.parse import urlsplit
 
@@ -16,7 +17,7 @@ from hookonce.modules.host.stdio import StdioLink
 from tests.modules import subject
 from tests.shared import ROOT
 
-SUBJECT = str(Path(__file__).with_name("subject.py"))
+SUBJECT, GRPC_FAKE = (str(Path(__file__).with_name(name)) for name in ("subject.py", "grpc_fake.py"))
 PYTHON = [sys.executable, "-I", "-S", "-c"]
 READ = "import sys, json, os, time\ndef say(d): sys.stdout.write(json.dumps(d) + '\\n'); sys.stdout.flush()\n"
 EACH = READ + "for line in sys.stdin:\n    r = json.loads(line)\n    "
@@ -44,15 +45,32 @@ def listening(*words, env=None):
 
 
 @contextmanager
+def grpc_served():
+    """A gRPC server with a tool and a hook: where it listens, and its process."""
+    with subprocess.Popen([sys.executable, GRPC_FAKE, "serve"], env=environment(), stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield process.stdout.readline().strip(), process
+        finally:
+            process.kill()
+
+
+@contextmanager
 def linked(transport):
     if transport == "in process":
         yield subject.m
     elif transport == "stdio":
         with StdioLink([sys.executable, SUBJECT], env=environment()) as link:
             yield link
-    else:
+    elif transport == "http":
         with listening() as url, HttpLink(url) as link:
             yield link
+    else:
+        with grpc_served() as (url, _), TemporaryDirectory() as folder:
+            document = {"name": "far", "kind": "tool", "transport": {"type": "grpc", "url": url}, "capabilities": []}
+            Path(folder, "far.json").write_text(json.dumps(document), encoding="utf-8")
+            command = [sys.executable, "-m", "hookonce", "module", "serve", f"{folder}/far.json"]
+            with StdioLink(command, env=environment()) as link:
+                yield link
 
 
 @contextmanager

@@ -116,6 +116,22 @@ def test_a_module_is_well_and_describes_itself(link):
     assert {"type": "integer"} in told["outputs"]["anyOf"]
 
 
+@pytest.mark.covers("AMP-5", "AMP-13")
+@pytest.mark.parametrize("link", [*TRANSPORTS, "grpc"], indirect=True)
+def test_one_tool_is_asked_alike_everywhere(link):
+    """
+    Over gRPC as well, where a module has one operation: its host sees no difference.
+    """
+    assert health(link).result == {"status": "ok"}
+    assert invoke(link, "add", {"one": 2}).result == 3
+    found = invoke(link, "nothing").error
+    assert ("unsupported_op", True) == (found.code, "add" in found.details["ops"])
+    assert invoke(link, "").error.code == "bad_request"
+    cases = link.ask(Request("describe"), 10.0)["inputs"]["allOf"]
+    case = next(one for one in cases if one["if"]["properties"]["op"]["const"] == "add")
+    assert case["then"]["properties"]["args"]["required"] == ["one"]
+
+
 @pytest.mark.part(2)
 @pytest.mark.covers("AMP-25")
 @pytest.mark.parametrize("size", [0, 1 << 20, 5 << 20])

@@ -13,6 +13,7 @@ from tests.cli.command import PAYLOAD, run
 from tests.handlers.processes import running
 from tests.modules import mcp_fake
 from tests.modules.conformance.test_suite import PROGRAM
+from tests.modules.talking import grpc_served
 from tests.sample import EXHAUSTIVE
 from tests.shared import ROOT
 
@@ -227,6 +228,25 @@ def test_an_mcp_server_is_listed_called_behind_the_gate_tried_and_offered(home):
         assert (0, True) == (checked.code, "follows the protocol" in checked.out), checked.out
     wrong = module(home, "check", "fake", "--transport", "stdio")
     assert (64, True) == (wrong.code, "fake speaks MCP, according to its descriptor" in wrong.err)
+
+
+@pytest.mark.covers("AMP-13", "AMP-28", "AMP-32")
+def test_a_grpc_server_is_listed_called_behind_the_gate_and_tried(home):
+    with grpc_served() as (url, _):
+        for name, kind in (("sum", "tool"), ("judge", "hook"), ("guide", "agent")):
+            document = {"name": name, "kind": kind, "transport": {"type": "grpc", "url": url}, "capabilities": ["net.fetch"]}
+            (home / f".config/hookonce/modules/{name}.json").write_text(json.dumps(document))
+        rows = {row["module"]: row for row in module(home, "list", "--health", "--json").documents()}
+        assert [("grpc", "well")] * 2 == [(rows[name]["transport"], rows[name]["state"]) for name in ("sum", "judge")]
+        assert "over gRPC a module is a tool or a hook" in rows["guide"]["state"]
+        refused = module(home, "check", "guide")
+        assert (64, True) == (refused.code, "guide cannot be tested: $.kind over gRPC a module is a tool or a hook" in refused.err)
+        ran = module(home, "invoke", "sum", "add", '{"one": 1}', "--allow", "net.fetch")
+        assert (0, [{"ok": True, "result": 2}], "") == (ran.code, ran.documents(), ran.err)
+        checked = module(home, "check", "judge", "--json")
+        states = {one["case"]: one["state"] for one in checked.documents()[0]["cases"]}
+    skipped = ("megabyte", "garbage", "order", "crash", "stderr")
+    assert (0, dict.fromkeys(states, "passed") | dict.fromkeys(skipped, "skipped")) == (checked.code, states)
 
 
 @pytest.mark.covers("AMP-28", "AMP-33")

@@ -70,7 +70,7 @@ FAULTS = {
     "kind": ({"kind": "thing"}, "$.kind"),
     "a kind that is no text": ({"kind": ["tool"]}, "$.kind"),
     "transport": ({"transport": "stdio"}, "$.transport"),
-    "transport type": ({"transport": {"type": "grpc"}}, "$.transport.type"),
+    "transport type": ({"transport": {"type": "gRPC"}}, "$.transport.type"),
     "no transport type": ({"transport": {}}, "$.transport.type"),
     "command": ({"transport": {"type": "stdio", "command": "hello"}}, "$.transport.command"),
     "a word of the command": ({"transport": {"type": "stdio", "command": ["hello", 1]}}, "$.transport.command[1]"),
@@ -131,6 +131,10 @@ def test_kinds_of_both_generations_are_known_and_strict_is_version_one():
         ({"type": "mcp", "command": [""]}, "$.transport.command"),
         ({"type": "mcp", "url": "http://example.com"}, "$.transport.url"),
         ({"type": "mcp", "command": ["hello"], "url": "https://example.com"}, "$.transport.url"),
+        ({"type": "grpc"}, "$.transport.url"),
+        ({"type": "grpc", "url": "http://example.com:50051"}, "$.transport.url"),
+        ({"type": "grpc", "url": "http://127.0.0.1:50051/invoke"}, "$.transport.url"),
+        ({"type": "grpc", "command": ["hello"]}, "$.transport.url"),
     ],
 )
 def test_what_is_missing_to_reach_a_module_is_an_error_when_it_is_mounted(transport, path):
@@ -159,10 +163,20 @@ def test_an_mcp_server_has_a_descriptor_which_is_not_of_version_one(reached):
 
 
 @pytest.mark.covers("AMP-13")
-@pytest.mark.parametrize("word", ["grpc", "gRPC"])
-def test_grpc_is_refused_with_what_to_do(word):
-    problems, _ = find_problems(GOOD | {"transport": {"type": word}})
-    assert [("$.transport.type", "gRPC is not spoken here; offer the module over stdio, http or mcp")] == problems
+def test_over_grpc_a_module_is_a_tool_or_a_hook():
+    """
+    Other kinds are refused when they are mounted, with what there is, and doubted by a check before that.
+    """
+    reached = {"transport": {"type": "grpc", "url": "https://example.com:50051", "token_env": "TOKEN"}}
+    for kind in MODULE_KINDS:
+        document = GOOD | reached | {"kind": kind}
+        found = [message for path, message in mount_problems(parse_descriptor(document)) if path == "$.kind"]
+        expected = ["over gRPC a module is a tool or a hook; offer other kinds over stdio or http"]
+        assert ([] if kind in {"tool", "hook"} else expected) == found
+        assert document == descriptor_document(parse_descriptor(document))
+        assert {"$.kind", "$.transport.type"} >= dict(find_problems(document)[1]).keys() >= {"$.transport.type"}
+    assert ["$.transport.type"] == paths(GOOD | reached, strict=True)
+    assert Draft202012Validator(load_schema("module-descriptor")).is_valid(GOOD | reached)
 
 
 @pytest.mark.covers("AMP-4")

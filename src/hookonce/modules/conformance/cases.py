@@ -77,7 +77,8 @@ def check_describe(subject: ConformanceSubject) -> None:
     for name in ("name", "kind"):
         if description[name] != getattr(subject.descriptor, name):
             raise ConformanceFailure(f"says that its {name} is {description[name]!r}; its descriptor says otherwise")
-    if subject.op is None and not isinstance(subject.client, raw_client.LinkClient):  # who knows what a tool does
+    is_hook = (subject.descriptor.transport.type, subject.descriptor.kind) == ("grpc", "hook")
+    if subject.op is None and (is_hook or not isinstance(subject.client, raw_client.LinkClient)):  # a tool may do much
         subject.op, subject.args = _find_operation(description["inputs"], subject.descriptor.kind)
 
 
@@ -141,7 +142,7 @@ def check_garbage(subject: ConformanceSubject) -> None:
 
 def _require_own_messages(subject: ConformanceSubject) -> None:
     if isinstance(subject.client, raw_client.LinkClient):
-        raise CaseSkip("over MCP hookonce itself makes the messages")
+        raise CaseSkip("over MCP and gRPC hookonce itself makes the messages")
 
 
 def check_stderr(subject: ConformanceSubject) -> None:
@@ -173,7 +174,7 @@ def check_crash(subject: ConformanceSubject) -> None:
     with subject.open_link() as link:
         _expect_code(health(link, _start_timeout_s(subject)), None)
         if _pid_of(link) is None:
-            raise CaseSkip("a module over HTTP is started by somebody else")
+            raise CaseSkip("a module that listens is started by somebody else")
         pid = _pause(link)
         kill_timer = Timer(_SHORT_TIMEOUT_S, os.killpg, (pid, signal.SIGKILL))
         kill_timer.start()

@@ -191,7 +191,7 @@ def _excerpt(raw: bytes) -> str:
 
 
 class LinkClient:
-    """Client of an MCP server, whose messages are made by the link: what is tried is what a host sees of it."""
+    """Client of a server of MCP or gRPC, whose messages are made by the link: what is tried is what a host sees."""
 
     def __init__(self, descriptor: Descriptor, timeout: float) -> None:
         """Start it, or begin a session; whether that worked is asked afterwards."""

@@ -62,7 +62,7 @@ def check_module(
 ) -> ConformanceReport:
     """Run the cases; a module that is not healthy is not asked further."""
     if problems := mount_problems(descriptor):
-        raise ConformanceFailure(messages.format_problems(problems))
+        raise UsageError(f"{descriptor.name} cannot be tested: {messages.format_problems(problems)}")
     results: list[CaseResult] = []
     for result in _run_cases(descriptor, options or ConformanceOptions()):
         results.append(result)
@@ -117,7 +117,7 @@ def _run_cases(descriptor: Descriptor, options: ConformanceOptions) -> Iterable[
 
 
 def _open_client(descriptor: Descriptor, options: ConformanceOptions) -> raw_client.RawClient:
-    if descriptor.transport.type == "mcp":
+    if descriptor.transport.type in {"mcp", "grpc"}:
         return raw_client.LinkClient(descriptor, options.timeout)
     if descriptor.transport.type == "http":
         return raw_client.HttpRawClient(descriptor, options.token)

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 from hookonce.model import Json, Object, Problem
 from hookonce.modules.protocol import messages
@@ -23,6 +23,13 @@ class Closeable(ABC):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+class TimeLimit(NamedTuple):
+    """How many seconds a request was given, and the moment at which they are over."""
+
+    timeout: float
+    deadline: float
 
 
 _SCHEMA_TYPES = ((dict, bool), "a JSON Schema")
@@ -47,6 +54,10 @@ def connect(
     transport = descriptor.transport
     if transport.type == "mcp":
         return _connect_mcp(descriptor, env, watch)
+    if transport.type == "grpc":
+        from hookonce.modules.host.grpc import GrpcLink
+
+        return GrpcLink(descriptor, env, watch)
     if transport.type == "stdio":
         from hookonce.modules.host.stdio import StdioLink
 

@@ -96,6 +96,17 @@ _ERROR_CODE_BY_STATUS |= {502: "unreachable", 503: "unreachable"}  # where the b
 REQUEST_ERRORS = (Fault, OSError, HTTPException)  # what a request may come to
 
 
+def authorization_header(token_env: str | None, env: Mapping[str, str]) -> dict[str, str]:
+    """The header with the token that a variable holds; `forbidden` where it holds none that can be sent."""
+    if token_env is None:
+        return {}
+    if not (token := env.get(token_env)):
+        raise Fault("forbidden", f"the variable {token_env} is to hold the token, and is not set")
+    if not token.isascii() or not token.isprintable():
+        raise Fault("forbidden", f"what {token_env} holds cannot be sent in a header")
+    return {"Authorization": f"Bearer {token}"}
+
+
 class HttpPool(Closeable):
     """Idle HTTP connections to one URL, which may hold a token in a variable; for any number of threads."""
 
@@ -161,13 +172,7 @@ class HttpPool(Closeable):
 
     def _headers(self) -> dict[str, str]:
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
-        if self._token_env is not None:
-            if not (token := self._env.get(self._token_env)):
-                raise Fault("forbidden", f"the variable {self._token_env} is to hold the token, and is not set")
-            if not token.isascii() or not token.isprintable():
-                raise Fault("forbidden", f"what {self._token_env} holds cannot be sent in a header")
-            headers["Authorization"] = f"Bearer {token}"
-        return headers
+        return headers | authorization_header(self._token_env, self._env)
 
     def _acquire(self, deadline: float) -> HTTPConnection:
         while True:

@@ -2,13 +2,13 @@
 
 from threading import Lock
 from time import monotonic
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from msgspec import Struct
 
 from hookonce import __version__
 from hookonce.model import Object
-from hookonce.modules.host.client import Closeable
+from hookonce.modules.host.client import Closeable, TimeLimit
 from hookonce.modules.protocol import mcp, messages
 from hookonce.modules.protocol.descriptor import DEFAULT_VERSION, Descriptor, OperationSchema, build_description
 from hookonce.modules.protocol.messages import Fault
@@ -16,14 +16,6 @@ from hookonce.modules.protocol.messages import Fault
 _CLIENT: Object = {"name": "hookonce", "version": __version__}
 _SESSION_KEY = "dev.hookonce/session_id"  # in `_meta` of a call
 _MAX_PAGES = 1000  # of a list of tools
-_TAKEN_NAMES = {name: f"tool_{name}" for name in messages.VERBS}  # of tools that are called like a word of the protocol
-
-
-class TimeLimit(NamedTuple):
-    """How many seconds a request was given, and the moment at which they are over."""
-
-    timeout: float
-    deadline: float
 
 
 class McpSession(Struct, frozen=True, kw_only=True):
@@ -137,7 +129,7 @@ class McpLink(Closeable):
             raw_rows = page.get("tools")
             rows: list[Any] = raw_rows if type(raw_rows) is list else []
             named_rows = (row for row in rows if type(row) is dict and type(row.get("name")) is str)
-            tools |= {_TAKEN_NAMES.get(str(row["name"]), str(row["name"])): row for row in named_rows}
+            tools |= {messages.name_operation(str(row["name"])): row for row in named_rows}
             cursor = page.get("nextCursor")
             if cursor is None:
                 self._tools, self._tools_count = tools, change_count

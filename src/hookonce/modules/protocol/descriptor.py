@@ -17,13 +17,15 @@ from hookonce.model import Object, Problem
 V1_MODULE_KINDS = ("provider", "tool", "agent", "hook", "orchestrator", "context")
 MODULE_KINDS = (*V1_MODULE_KINDS, "resolver", "memory", "guardrail", "approval")  # the later ones are of the later core
 V1_TRANSPORTS = ("stdio", "http")
-TRANSPORTS = (*V1_TRANSPORTS, "mcp")
-_FOREIGN_TRANSPORTS = {"grpc": "gRPC is not spoken here; offer the module over stdio, http or mcp"}
+TRANSPORTS = (*V1_TRANSPORTS, "mcp", "grpc")
+GRPC_KINDS = ("tool", "hook")  # those that Amplifier has a gRPC service for which says what a module needs
 DEFAULT_VERSION = "0.0.0"
 
 
-def transport_problems(transport: str, command: list[str], url: str | None) -> Iterator[Problem]:
+def transport_problems(transport: str, command: list[str], url: str | None, kind: str) -> Iterator[Problem]:
     """Problems that keep a module from being reached: of whoever mounts it, not of the document."""
+    if transport == "grpc" and kind not in GRPC_KINDS:
+        yield "$.kind", f"over gRPC a module is a {' or a '.join(GRPC_KINDS)}; offer other kinds over stdio or http"
     if transport == "stdio" or (transport == "mcp" and command):
         if not command or not command[0]:
             yield "$.transport.command", f"is required for {transport}: the program and its arguments"
@@ -31,18 +33,23 @@ def transport_problems(transport: str, command: list[str], url: str | None) -> I
             yield "$.transport.url", "an MCP server has a command or a url, not both"
     elif not url:
         yield "$.transport.url", f"is required for {transport}{', or a command' if transport == 'mcp' else ''}"
-    elif (fault := explain_url_fault(url)) is not None:
+    elif (fault := explain_url_fault(url) or _explain_server_fault(url, has_path=transport != "grpc")) is not None:
         yield "$.transport.url", fault
-    else:
-        try:
-            parts = urlsplit(url)
-            is_valid = parts.hostname and parts.port != 0
-        except ValueError:
-            is_valid = False
-        if not is_valid:
-            yield "$.transport.url", "expected a host and a port that there can be"
-        elif "@" in parts.netloc:
-            yield "$.transport.url", "must not hold a password: name the variable with the token in token_env"
+
+
+def _explain_server_fault(url: str, *, has_path: bool) -> str | None:
+    try:
+        parts = urlsplit(url)
+        is_valid = parts.hostname and parts.port != 0
+    except ValueError:
+        is_valid = False
+    if not is_valid:
+        return "expected a host and a port that there can be"
+    if "@" in parts.netloc:
+        return "must not hold a password: name the variable with the token in token_env"
+    if not has_path and (parts.path.strip("/") or parts.query or parts.fragment):
+        return "a gRPC server has no path: expected a host and a port alone"
+    return None
 
 
 def find_problems(document: Any, *, strict: bool = False) -> tuple[list[Problem], list[Problem]]:
@@ -55,11 +62,8 @@ def find_problems(document: Any, *, strict: bool = False) -> tuple[list[Problem]
     problems += _field_problems(document, "transport", lambda value: type(value) is dict, "an object")
     if type(transport) is dict:
         transports = V1_TRANSPORTS if strict else TRANSPORTS
-        if foreign := _FOREIGN_TRANSPORTS.get(str(transport.get("type")).lower()):
-            problems.append(("$.transport.type", foreign))
-        else:
-            choice = f"one of {', '.join(transports)}"
-            problems += _field_problems(transport, "type", lambda kind: kind in transports, choice, "$.transport")
+        choice = f"one of {', '.join(transports)}"
+        problems += _field_problems(transport, "type", lambda kind: kind in transports, choice, "$.transport")
         problems += _list_problems(transport, "command", "$.transport") if "command" in transport else ()
         texts = {name: transport[name] for name in ("url", "token_env") if name in transport}
         problems += [
@@ -91,7 +95,8 @@ def _list_problems(holder: Object, name: str, path: str) -> Iterator[Problem]:
 
 def _warnings(document: Object) -> Iterator[Problem]:
     transport = document["transport"]
-    missing = transport_problems(transport["type"], transport.get("command", []), transport.get("url"))
+    reach = transport["type"], transport.get("command", []), transport.get("url")
+    missing = transport_problems(*reach, document["kind"])
     yield from ((path, f"{message}; as it is, the module cannot be mounted") for path, message in missing)
     if document["kind"] not in V1_MODULE_KINDS:
         yield "$.kind", f"{document['kind']} is of the later core, not one of the six kinds of version 1"
@@ -176,7 +181,7 @@ def descriptor_document(descriptor: Descriptor) -> Object:
 def mount_problems(descriptor: Descriptor) -> list[Problem]:
     """Problems that keep the module of a valid descriptor from being reached: a command or URL that is missing."""
     transport = descriptor.transport
-    return [*transport_problems(transport.type, transport.command, transport.url)]
+    return [*transport_problems(transport.type, transport.command, transport.url, descriptor.kind)]
 
 
 def descriptor_key(descriptor: Descriptor) -> bytes:

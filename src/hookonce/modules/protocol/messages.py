@@ -130,6 +130,11 @@ def _require(is_valid: bool, message: str, path: str) -> None:  # noqa: FBT001  
         raise Fault("bad_request", message, {"path": path})
 
 
+def name_operation(tool: str) -> str:
+    """The operation that a tool is; one that is called like a word of the protocol gets a prefix."""
+    return f"tool_{tool}" if tool in VERBS else tool
+
+
 def request_document(request: Request) -> Object:
     """The document of a request, without its id; health and describe take no arguments."""
     document: Object = {"op": request.op}
