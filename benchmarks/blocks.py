@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from hashlib import sha256
 from mmap import PAGESIZE
 from pathlib import Path
 from shlex import join
@@ -11,9 +12,11 @@ from cases import SOURCES, BenchCase, build_payload
 from compiler import compile_program
 from msgspec import Struct
 
+from hookonce.client.daemon_endpoints import FLUSH, query_status
 from hookonce.errors import HookonceError
-from hookonce.lab.latency import DIRECT, KB, BenchRow, CallTally, build_row
+from hookonce.lab.bench_report import DIRECT, KB, BenchRow, CallTally, build_row
 
+_FLUSH_TIMEOUT_S = 10.0
 _BLOCK_TIMEOUT_S = 120  # seconds for one block of calls
 # Page faults of a call by our client and a shell are less than this, and those of the smallest interpreter are more;
 # so often a payload is kept in memory that is new.
@@ -28,6 +31,7 @@ class BenchCell(Struct, frozen=True, kw_only=True):
     way: str = DIRECT
     callers: int = 1
     payload: int = KB
+    pause_ms: int = 0  # between two calls of one caller
 
 
 class BlockResult(Struct, frozen=True, kw_only=True):
@@ -49,13 +53,14 @@ class BlockRunner:
         self.compiler = compile_program(SOURCES / "spawner.c", program)
         python_spawner = [sys.executable, "-I", "-S", str(Path(spawner.__file__))]
         self._spawner_command = [str(program)] if self.compiler else python_spawner
-        self._scratch_folder, self._next_call = scratch, 0
-        self._tallies: dict[tuple[str, str, int, int], CallTally] = {}
+        self.scratch_folder, self._next_call = scratch, 0
+        self._tallies: dict[tuple[str, str, int, int, int], CallTally] = {}
 
     def measure(self, cell: BenchCell) -> None:
         """One block of a case, added to what there is of it."""
         result = self.run_block(cell)
-        tally = self._tallies.setdefault((cell.case.name, cell.way, cell.callers, cell.payload), CallTally())
+        key = (cell.case.name, cell.way, cell.callers, cell.payload, cell.pause_ms)
+        tally = self._tallies.setdefault(key, CallTally())
         tally.call_ns += result.call_ns
         tally.busy_ns += max(result.busy_ns, 1)
         tally.errors += result.errors
@@ -64,28 +69,53 @@ class BlockRunner:
             tally.cold_count = (tally.cold_count or 0) + result.heavy_count
 
     def run_block(self, cell: BenchCell) -> BlockResult:
-        """Run the calls of a cell."""
+        """Run the calls of a cell, one by one where something is done before each.
+
+        What the daemon has put off until after its answers is done before anybody else is measured.
+        """
+        if cell.case.before_call is None:
+            result = self._spawn(cell, cell.calls)
+            if cell.case.home is not None:
+                query_status(FLUSH, _FLUSH_TIMEOUT_S, cell.case.home.runtime_dir() / "socket")
+            return result
+        results = []
+        for _ in range(cell.calls):
+            cell.case.before_call()
+            results.append(self._spawn(cell, 1))
+        return BlockResult(
+            busy_ns=sum(result.busy_ns for result in results),
+            errors=sum(result.errors for result in results),
+            wrong=sum(result.wrong for result in results),
+            heavy_count=sum(result.heavy_count for result in results),
+            call_ns=[call_ns for result in results for call_ns in result.call_ns],
+        )
+
+    def _spawn(self, cell: BenchCell, calls: int) -> BlockResult:
         case = cell.case
-        payload_file = self._write_once(f"payload-{cell.payload}", build_payload(cell.payload))
-        expected_file = self._write_once(f"expected-{case.name}", case.expected)
+        payload = build_payload(cell.payload, case.shell_command)
+        payload_file = self._write_once(f"payload-{cell.payload}-{sha256(payload).hexdigest()}", payload)
+        expected_file = "-"
+        if case.expected is not None:
+            expected_file = self._write_once(f"expected-{sha256(case.expected).hexdigest()}", case.expected)
         command = case.command if cell.way == DIRECT else ["/bin/sh", "-c", join(case.command)]
         faults = _MAX_PAGE_FAULTS + int(_PAYLOAD_COPIES * cell.payload / PAGESIZE)
-        numbers = [cell.callers, cell.calls, case.pause_us, self._next_call, faults]
-        self._next_call += cell.calls
+        pause_us = case.pause_us + cell.pause_ms * 1000
+        numbers = [cell.callers, calls, pause_us, self._next_call, faults, case.exit_code]
+        self._next_call += calls
         arguments = [*self._spawner_command, *map(str, numbers), payload_file, expected_file, *command]
         wall_ns, errors, wrong, heavy, *call_ns = map(int, _run_spawner(arguments, case).split())
-        busy_ns = wall_ns - case.pause_us * 1000 * cell.calls // cell.callers
+        busy_ns = wall_ns - pause_us * 1000 * calls // cell.callers
         return BlockResult(busy_ns=busy_ns, errors=errors, wrong=wrong, heavy_count=heavy, call_ns=call_ns)
 
     def _write_once(self, name: str, data: bytes) -> str:
-        path = self._scratch_folder / name
+        path = self.scratch_folder / name
         if not path.exists():
             path.write_bytes(data)
         return str(path)
 
     def rows(self) -> list[BenchRow]:
         """The numbers of everything so far."""
-        return [build_row(*key, tally) for key, tally in self._tallies.items()]
+        return [build_row(*key, tally, pause_ms) for (*key, pause_ms), tally in self._tallies.items()]
 
 
 def _run_spawner(command: list[str], case: BenchCase) -> bytes:

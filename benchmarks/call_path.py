@@ -108,7 +108,6 @@ class CallBench:
                 str(self.project).encode(),
                 b"22",
                 self.payload(number),
-                connection.namespaces_of(),
                 f"{os.getppid()} {start_time}".encode(),
             ]
         )

@@ -2,7 +2,7 @@
 
 from math import ceil, floor, log10
 
-WIDTH, LEFT, RIGHT, BAR, STEP, TOP = 760, 200, 70, 16, 26, 34
+WIDTH, LEFT, RIGHT, BAR, STEP, TOP = 760, 230, 70, 16, 26, 34
 OURS, OTHERS, INK, LINE = "#2f6fb2", "#9aa4ad", "#24292f", "#d0d7de"
 STYLE = f'font-family="sans-serif" font-size="12" fill="{INK}"'
 

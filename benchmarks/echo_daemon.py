@@ -2,16 +2,18 @@
 
 The cost of a call to it is the cost of the transport; whatever ours costs more is the answering.
 
-    python -I -S echo_daemon.py SOCKET FOLDER-OF-THE-PACKAGE
+    python -I -S echo_daemon.py SOCKET FOLDER-OF-THE-PACKAGE [FOLDER-OF-THE-CLIENT]
 """
 
+import gc
 import os
 import socket
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 if __name__ == "__main__":
-    sys.path[:0] = sys.argv[2:]  # an isolated interpreter finds nothing by itself
+    sys.path[:0] = sys.argv[2:3]  # an isolated interpreter finds nothing by itself
 
 from hookonce.base import wire
 from hookonce.base.event_loop import READ, EventLoop
@@ -68,12 +70,25 @@ class EchoDaemon:
         return True
 
 
-def serve(socket_path: str) -> None:
+def lock_client(folder: str) -> None:
+    """Lock what our daemon locks beside the client, by which the client knows it without a longer look."""
+    sys.path += Path(folder, "interpreter").read_text(encoding="utf-8").splitlines()[2:]
+    from hookonce.base.paths import use_client_home
+    from hookonce.daemon import lifecycle
+
+    use_client_home(folder)
+    lifecycle.lock_client()
+    gc.freeze()  # as our daemon does with what it has loaded
+
+
+def serve(socket_path: str, client_folder: str | None = None) -> None:
     """Serve until stdin is closed."""
+    if client_folder is not None:
+        lock_client(client_folder)
     echo = EchoDaemon(socket_path)
     while echo.is_running:
         echo.loop.run_once()
 
 
 if __name__ == "__main__":
-    serve(sys.argv[1])
+    serve(sys.argv[1], *sys.argv[3:])

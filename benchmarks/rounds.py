@@ -2,7 +2,7 @@
 
 import os
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
@@ -10,52 +10,80 @@ from time import monotonic
 from blocks import BenchCell, BlockRunner
 from cases import BenchCase, BenchCases, prepare_cases
 from msgspec import Struct
+from steps import measure_steps
 
 from hookonce import __version__
 from hookonce.base.times import now
-from hookonce.lab.latency import (
-    COLD,
-    ECHO,
-    FLOOR,
-    KB,
-    SHELL,
-    WARM,
-    WARM_DENY,
-    WARM_MILLION_ROWS,
-    WARM_NO_RECORD,
-    BenchReport,
-    DaemonMemory,
-    SkippedCase,
-    build_ratios,
-    machine_label,
-)
+from hookonce.errors import HookonceError
+from hookonce.lab import bench_cases
+from hookonce.lab.bench_report import KB, SHELL, BenchReport, DaemonMemory, SkippedCase, build_ratios, machine_label
 
 # Payloads that only some are given, and how often in a round; and who is called by many at once.
-_LARGE_PAYLOAD_CALLS = {100 * KB: 10, 5 * KB * KB: 2}
-_LARGE_PAYLOAD_CASES = (FLOOR, ECHO, WARM, COLD)
-_CASES_BY_CALLERS = {8: (FLOOR, ECHO, WARM, COLD), 64: (ECHO, WARM, WARM_NO_RECORD, WARM_MILLION_ROWS, WARM_DENY)}
-_DAEMON_CASES = (FLOOR, ECHO, WARM, WARM_NO_RECORD, WARM_MILLION_ROWS)  # the others start processes of their own
+_LARGE_PAYLOAD_CALLS = {100 * KB: 6, 5 * KB * KB: 1}
+_LARGE_PAYLOAD_CASES = (bench_cases.FLOOR, bench_cases.ECHO, bench_cases.NO_HOOKS, bench_cases.COLD)
+_CASES_BY_CALLERS = {
+    8: (bench_cases.FLOOR, bench_cases.ECHO, bench_cases.NO_HOOKS, bench_cases.COLD),
+    64: (
+        bench_cases.ECHO,
+        bench_cases.NO_HOOKS,
+        bench_cases.NO_RECORD,
+        bench_cases.MILLION_ROWS,
+        bench_cases.FUNCTION,
+        bench_cases.COMMAND_DENY,
+    ),
+}
+_CROWD_SHARES = {
+    bench_cases.FUNCTION: 2,
+    bench_cases.COMMAND_DENY: 4,
+    bench_cases.COLD: 20,
+}  # one in so many of a crowd's calls: each keeps processes busy
+# As agents call: through a shell; and with a pause, in which the caches of a processor are used by others.
+_SHELL_CASES = (
+    bench_cases.FLOOR,
+    bench_cases.ECHO,
+    bench_cases.NO_HOOKS,
+    bench_cases.FUNCTION,
+    bench_cases.COMMAND,
+    bench_cases.COLD,
+    bench_cases.PYTHON,
+)
+_PAUSE_CASES = (
+    bench_cases.FLOOR,
+    bench_cases.ECHO,
+    bench_cases.NO_HOOKS,
+    bench_cases.FUNCTION,
+    bench_cases.FUNCTION_DENY,
+    bench_cases.BARE_TRUE,
+    bench_cases.BARE_GREP,
+    bench_cases.COMMAND,
+    bench_cases.GREP,
+    bench_cases.THREE_COMMANDS,
+    bench_cases.THREE_GREPS,
+)
+_PAUSE_MS, _PAUSE_CALLS = 50, 6
 
 
 class BenchPlan(Struct, frozen=True, kw_only=True):
-    """How much is measured; after so many seconds no further round is begun."""
+    """How much is measured; after so many seconds no further round is begun.
 
-    rounds: int = 10
-    max_seconds: float = 210.0
-    crowd_calls: int = 1000  # calls in a round that a crowd makes
+    Rounds are short and many, so that what else the machine does meets all cases alike.
+    """
+
+    rounds: int = 20
+    max_seconds: float = 420.0
+    share: float = 0.5  # of the calls of each case, in one round
+    crowd_calls: int = 500  # calls in a round that a crowd makes
+    step_calls: int = 200
     is_quick: bool = False
 
 
-QUICK_PLAN = BenchPlan(rounds=3, max_seconds=10.0, crowd_calls=100, is_quick=True)
+QUICK_PLAN = BenchPlan(rounds=4, max_seconds=90.0, share=0.25, crowd_calls=200, step_calls=50, is_quick=True)
 
 
 def run_bench(
-    plan: BenchPlan,
-    further_cases: Sequence[BenchCase] = (),
-    progress: Callable[[str], object] = lambda _: None,
-    record: Path | None = None,
+    plan: BenchPlan, progress: Callable[[str], object] = lambda _: None, record: Path | None = None
 ) -> BenchReport:
-    """Run the benchmark with further cases beside ours.
+    """Run the benchmark.
 
     `record` is a folder with the data of a home that has much in its store, and is used up.
     """
@@ -63,22 +91,24 @@ def run_bench(
         scratch = Path(folder).resolve()
         progress("making homes, and waking their daemons")
         with prepare_cases(scratch, record) as bench_cases:
-            return _measure(BlockRunner(scratch), bench_cases, plan, further_cases, progress)
+            return _measure(BlockRunner(scratch), bench_cases, plan, progress)
 
 
 def _measure(
-    blocks: BlockRunner,
-    bench_cases: BenchCases,
-    plan: BenchPlan,
-    further_cases: Sequence[BenchCase],
-    progress: Callable[[str], object],
+    blocks: BlockRunner, bench_cases: BenchCases, plan: BenchPlan, progress: Callable[[str], object]
 ) -> BenchReport:
     skip_reasons, load = dict(bench_cases.skip_reasons), round(os.getloadavg()[0], 1)
-    usable_cases = [case for case in (*bench_cases.cases, *further_cases) if _is_usable(blocks, case, skip_reasons)]
-    before = {case.name: case.home.status() for case in usable_cases if case.home}
-    rounds = _run_rounds(blocks, _build_cells(usable_cases, plan), plan, progress)
-    after = {case.name: case.home.status() for case in usable_cases if case.home}
+    usable_cases = [case for case in bench_cases.cases if _is_usable(blocks, case, skip_reasons)]
+    homes = {case.home.path: case for case in reversed(usable_cases) if case.home}  # by the first case of each
+    before = {case.name: case.home.status() for case in homes.values() if case.home}
+    cells = [cell for case in usable_cases for cell in _build_cells(case, plan)]
+    measure = _skip_failures(blocks.measure, skip_reasons)
+    rounds = run_rounds(cells, plan.rounds, plan.max_seconds, measure, progress)
+    after = {case.name: case.home.status() for case in homes.values() if case.home}
     rows = blocks.rows()
+    progress("stamps of each step of a call")
+    if not (steps := measure_steps(blocks.scratch_folder, plan.step_calls)):
+        skip_reasons["steps of a call"] = "the daemon with stamps answers no call"
     return BenchReport(
         hookonce=__version__,
         date=now()[:10],
@@ -89,7 +119,8 @@ def _measure(
         floor=bench_cases.floor,
         rounds=rounds,
         rows=rows,
-        ratios=build_ratios(rows, [case.name for case in further_cases]),
+        ratios=build_ratios(rows),
+        steps=steps,
         memory=[DaemonMemory.between(name, status_before, after[name]) for name, status_before in before.items()],
         skipped=[SkippedCase(case=name, reason=reason) for name, reason in skip_reasons.items()],
     )
@@ -97,37 +128,61 @@ def _measure(
 
 def _is_usable(blocks: BlockRunner, case: BenchCase, skip_reasons: dict[str, str]) -> bool:
     """Whether a case answers as it should when nobody looks at the clock; the others are not measured."""
-    result = blocks.run_block(BenchCell(case=case, calls=2))
-    if result.errors or result.wrong:
-        skip_reasons[case.name] = "it fails" if result.errors else "it does not answer as expected"
+
+    def check(cell: BenchCell) -> None:
+        result = blocks.run_block(cell)
+        if result.errors or result.wrong:
+            raise HookonceError("it fails" if result.errors else "it does not answer as expected")
+
+    _skip_failures(check, skip_reasons)(BenchCell(case=case, calls=2))
     return case.name not in skip_reasons
 
 
-def _build_cells(usable_cases: list[BenchCase], plan: BenchPlan) -> list[BenchCell]:
-    """Every case alone, directly and through a shell as agents do it; some with more callers or more to say."""
-    cells = []
-    for case in usable_cases:
-        calls = max(case.calls // 4, 1) if plan.is_quick else case.calls
-        cells += [BenchCell(case=case, calls=calls), BenchCell(case=case, calls=calls, way=SHELL)]
-        for callers, names in _CASES_BY_CALLERS.items():
-            if case.name in names and not (plan.is_quick and case.name not in _DAEMON_CASES):
-                crowd_calls = plan.crowd_calls if case.name in _DAEMON_CASES else max(plan.crowd_calls // 20, callers)
-                cells.append(BenchCell(case=case, calls=crowd_calls, callers=callers))
-        if case.name in _LARGE_PAYLOAD_CASES and not plan.is_quick:
-            cells += [
-                BenchCell(case=case, calls=min(calls, max_calls), payload=size)
-                for size, max_calls in _LARGE_PAYLOAD_CALLS.items()
-            ]
-    return cells
+def _skip_failures(
+    measure: Callable[[BenchCell], object], skip_reasons: dict[str, str]
+) -> Callable[[BenchCell], object]:
+    """Measure until a case fails, which then is left out with its reason and costs no other its numbers."""
+
+    def measure_cell(cell: BenchCell) -> None:
+        if cell.case.name not in skip_reasons:
+            try:
+                measure(cell)
+            except HookonceError as problem:
+                skip_reasons[cell.case.name] = str(problem)
+
+    return measure_cell
 
 
-def _run_rounds(blocks: BlockRunner, cells: list[BenchCell], plan: BenchPlan, progress: Callable[[str], object]) -> int:
+def _build_cells(case: BenchCase, plan: BenchPlan) -> Iterator[BenchCell]:
+    """Every case alone; some through a shell, with a pause, with more callers, or with more to say."""
+    calls = max(int(case.calls * plan.share), 2)
+    yield BenchCell(case=case, calls=calls)
+    if case.name in _SHELL_CASES:
+        yield BenchCell(case=case, calls=calls, way=SHELL)
+    if case.name in _PAUSE_CASES:
+        yield BenchCell(case=case, calls=_PAUSE_CALLS, pause_ms=_PAUSE_MS)
+    for callers, names in _CASES_BY_CALLERS.items():
+        if case.name in names:
+            crowd_calls = max(plan.crowd_calls // _CROWD_SHARES.get(case.name, 1), callers)
+            yield BenchCell(case=case, calls=crowd_calls, callers=callers)
+    if case.name in _LARGE_PAYLOAD_CASES and not plan.is_quick:
+        for size, max_calls in _LARGE_PAYLOAD_CALLS.items():
+            yield BenchCell(case=case, calls=min(calls, max_calls), payload=size)
+
+
+def run_rounds(
+    cells: list[BenchCell],
+    rounds: int,
+    max_seconds: float,
+    measure: Callable[[BenchCell], object],
+    progress: Callable[[str], object],
+) -> int:
     """Measure everything in another order each time; the number of rounds that there was time for."""
-    deadline = monotonic() + plan.max_seconds
-    for finished_rounds in range(plan.rounds):
+    deadline = monotonic() + max_seconds
+    for finished_rounds in range(rounds):
         if finished_rounds and monotonic() > deadline:
             return finished_rounds
-        progress(f"round {finished_rounds + 1} of {plan.rounds}")
+        progress(f"round {finished_rounds + 1} of {rounds}")
         for cell in random.sample(cells, len(cells)):
-            blocks.measure(cell)
-    return plan.rounds
+            measure(cell)
+    return rounds

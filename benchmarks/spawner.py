@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Mapping
 from mmap import mmap
 from pathlib import Path
 
@@ -14,12 +15,13 @@ _CALL_NUMBER_MARKER = b"#" * 10
 _RESULT_BYTES = 10  # bytes for a call: how long it took, how it ended, and whether it was heavy
 _OK, _FAILURE, _WRONG_ANSWER = range(3)
 _CHUNK_BYTES = 1 << 16
+_ANYTHING = "-"  # in the place of the file with what is expected
 
 
 def main(arguments: list[str]) -> int:
     """Run as many calls as were asked for, by as many callers, and print what they took."""
-    callers, calls, pause_us, first_number, max_faults = map(int, arguments[:5])
-    texts = Path(arguments[5]).read_bytes(), Path(arguments[6]).read_bytes()
+    callers, calls, pause_us, first_number, max_faults, exit_code = map(int, arguments[:6])
+    texts = [Path(name).read_bytes() for name in arguments[6:8] if name != _ANYTHING]
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     shared = mmap(-1, max(calls, 1) * _RESULT_BYTES)
     gate_read, gate_write = os.pipe()
@@ -32,7 +34,7 @@ def main(arguments: list[str]) -> int:
                 numbered_texts = [
                     text.replace(_CALL_NUMBER_MARKER, b"%010d" % (first_number + index)) for text in texts
                 ]
-                call_ns, outcome, page_faults = run_call(arguments[7:], numbered_texts[0], numbered_texts[1])
+                call_ns, outcome, page_faults = run_call(arguments[8:], exit_code, *numbered_texts)
                 result = call_ns.to_bytes(8, "little") + bytes([outcome, page_faults > max_faults])
                 shared[index * _RESULT_BYTES : (index + 1) * _RESULT_BYTES] = result
                 time.sleep(pause_us / 1e6)
@@ -44,7 +46,13 @@ def main(arguments: list[str]) -> int:
     return int(any(ends))
 
 
-def run_call(command: list[str], payload: bytes, expected: bytes) -> tuple[int, int, int]:
+def run_call(
+    command: list[str],
+    exit_code: int,
+    payload: bytes,
+    expected: bytes | None = None,
+    environment: Mapping[str, str] = os.environ,
+) -> tuple[int, int, int]:
     """Run one process; return nanoseconds, outcome and page faults."""
     stdin_read, stdin_write = os.pipe()
     output_read, output_write = os.pipe()
@@ -54,7 +62,7 @@ def run_call(command: list[str], payload: bytes, expected: bytes) -> tuple[int, 
         (os.POSIX_SPAWN_DUP2, output_write, 2),
     ]
     start_ns = time.monotonic_ns()
-    child = os.posix_spawn(command[0], command, os.environ, file_actions=files)
+    child = os.posix_spawn(command[0], command, environment, file_actions=files)
     os.close(stdin_read)
     os.close(output_write)
     _write_all(stdin_write, payload)
@@ -63,7 +71,9 @@ def run_call(command: list[str], payload: bytes, expected: bytes) -> tuple[int, 
     _, status, usage = os.wait4(child, 0)
     call_ns = time.monotonic_ns() - start_ns
     os.close(output_read)
-    return call_ns, _FAILURE if status else _OK if answer == expected else _WRONG_ANSWER, usage.ru_minflt
+    has_failed = os.waitstatus_to_exitcode(status) != exit_code
+    is_right = expected in {None, answer}
+    return call_ns, _FAILURE if has_failed else _OK if is_right else _WRONG_ANSWER, usage.ru_minflt
 
 
 def _write_all(handle: int, data: bytes) -> None:

@@ -1,11 +1,11 @@
-"""The part of docs/performance.md about the record: the numbers of benchmarks/record.json, and nothing else."""
+"""The part of docs/performance.md about the record: the numbers of benchmarks/record/results.json, and nothing else."""
 
 import sys
 from pathlib import Path
 
 from page import table
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks" / "record"))
 
 from store_report import MAX_QUERY_S, StoreReport, StoreSize, load_report
 

@@ -4,11 +4,13 @@ import socket
 import subprocess
 import sys
 import time
+from fcntl import LOCK_EX, LOCK_NB, lockf
 
 import pytest
 from echo_daemon import ECHO_ANSWER
 
 from hookonce.base import wire
+from hookonce.base.runtime_location import CLIENT_SUBDIR, DAEMON_FILE
 from tests.shared import ROOT
 
 PROGRAM = ROOT / "benchmarks" / "echo_daemon.py"
@@ -16,10 +18,19 @@ FRAME = wire.encode_frame([b"x" * 1000] * wire.FIELD_COUNT)
 
 
 @pytest.fixture
-def echo(tmp_path):
-    """Somebody at a socket."""
+def client_folder(tmp_path):
+    """The folder of a client."""
+    folder = tmp_path / CLIENT_SUBDIR
+    folder.mkdir(mode=0o700, parents=True)
+    (folder / "interpreter").write_text("\n".join(["python", "", *sys.path]))
+    return folder
+
+
+@pytest.fixture(params=[False, True], ids=["alone", "locks"])
+def echo(request, tmp_path, client_folder):
+    """Somebody at a socket, with the lock of a client or without."""
     place = tmp_path / "socket"
-    words = [sys.executable, "-I", "-S", PROGRAM, str(place), str(ROOT / "src")]
+    words = [sys.executable, "-I", "-S", PROGRAM, str(place), str(ROOT / "src"), *[client_folder] * request.param]
     with subprocess.Popen(words, stdin=subprocess.PIPE) as process:
         for _ in range(500):
             if place.exists():
@@ -76,3 +87,9 @@ def test_who_hangs_up_is_forgotten(echo):
         line.sendall(FRAME)
 
         assert ECHO_ANSWER == heard(line)[3]
+
+
+@pytest.mark.parametrize("echo", [True], indirect=True)
+def test_the_lock_by_which_a_client_knows_its_daemon_is_held_as_ours_holds_it(echo, client_folder):
+    with (client_folder / DAEMON_FILE).open("r+") as file, pytest.raises(BlockingIOError):
+        lockf(file, LOCK_EX | LOCK_NB)

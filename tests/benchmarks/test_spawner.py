@@ -10,12 +10,12 @@ from cases import SOURCES
 from compiler import compile_program
 
 
-@pytest.fixture(params=["C", "Python"])
-def program(request, tmp_path):
+@pytest.fixture(params=["C", "Python"], scope="module")
+def program(request, tmp_path_factory):
     """The words that a spawner is started with."""
     if request.param == "Python":
         return [sys.executable, "-I", "-S", str(Path(spawner.__file__))]
-    made = tmp_path / "spawner"
+    made = tmp_path_factory.mktemp("spawner") / "spawner"
     if compile_program(SOURCES / "spawner.c", made) is None:
         pytest.skip("there is no C compiler here")
     return [str(made)]
@@ -25,11 +25,12 @@ def program(request, tmp_path):
 def spawn(program, tmp_path):
     """Make calls; nanoseconds of all, errors, wrong answers, heavy ones, and nanoseconds of each."""
 
-    def run(*command, callers=1, calls=3, pause=0, first=0, faults=400, given=b"", expected=b""):
+    def run(*command, callers=1, calls=3, pause=0, first=0, faults=400, code=0, given=b"", expected=b""):
         (tmp_path / "given").write_bytes(given)
-        (tmp_path / "expected").write_bytes(expected)
-        numbers = map(str, (callers, calls, pause, first, faults))
-        words = [*program, *numbers, tmp_path / "given", tmp_path / "expected", *command]
+        (tmp_path / "expected").write_bytes(expected or b"")
+        numbers = map(str, (callers, calls, pause, first, faults, code))
+        answer = "-" if expected is None else tmp_path / "expected"
+        words = [*program, *numbers, tmp_path / "given", answer, *command]
         done = subprocess.run(words, capture_output=True, check=True)
         wall, errors, wrong, heavy, *took = map(int, done.stdout.split())
         return wall, errors, wrong, heavy, took
@@ -46,6 +47,16 @@ def test_each_call_takes_some_time_and_all_calls_together_at_least_as_long_as_ea
 
 def test_a_call_that_fails_is_an_error(spawn):
     assert [3, 0] == [*spawn("/bin/sh", "-c", "exit 1")[1:3]]
+
+
+def test_a_call_that_is_to_end_with_a_code_fails_with_any_other(spawn):
+    assert [0, 0] == [*spawn("/bin/sh", "-c", "exit 2", code=2)[1:3]]
+    assert [3, 0] == [*spawn("/bin/sh", "-c", "exit 0", code=2)[1:3]]
+    assert [3, 0] == [*spawn("/bin/sh", "-c", "kill -2 $$", code=2)[1:3]]
+
+
+def test_where_anything_may_be_said_no_answer_is_wrong(spawn):
+    assert [0, 0] == [*spawn("/bin/echo", "anything", expected=None)[1:3]]
 
 
 def test_a_call_that_ends_by_a_signal_is_an_error(spawn):

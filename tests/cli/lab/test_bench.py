@@ -31,7 +31,7 @@ def test_every_case_is_measured_directly_and_through_a_shell_or_told_with_a_reas
     measured = {case for case, _ in ways}
     absent = {one["case"] for one in report["skipped"]}
 
-    assert {"nothing", "echo", "warm", "cold", "python -I -S -c pass"} <= measured | absent
+    assert {"nothing", "echo", "no hooks", "cold", "python -I -S -c pass"} <= measured | absent
     assert {(case, way) for case in measured for way in ("direct", "sh -c")} <= ways
     assert len(report["rows"]) == len({tuple(row[key] for key in KEYS) for row in report["rows"]})
     assert all(one["reason"] for one in report["skipped"])
@@ -46,6 +46,7 @@ def test_no_call_fails_or_gets_a_wrong_answer(report):
 def test_ratios_are_of_the_numbers_that_are_told(report):
     rows = {(row["case"], row["callers"]): row for row in report["rows"] if (row["way"], row["payload"]) == ("direct", 1024)}
 
+    assert {("no hooks", "nothing"), ("cold", "python -I -S -c pass")} <= {(one["case"], one["to"]) for one in report["ratios"]}
     for one in report["ratios"]:
         own, other = (rows[one[name], one["callers"]] for name in ("case", "to"))
         quotient = own[one["of"]] / other[one["of"]]

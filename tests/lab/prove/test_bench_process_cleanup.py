@@ -46,7 +46,7 @@ def started():
 
 def ours(one):
     """The processes that sleep so long, once they are what they were to become."""
-    return [pid for pid in running(one) if not any(name in _command(pid) for name in ("-I\0-c", "import os"))]
+    return [pid for pid in running(one) if _command(pid).startswith(("sleep\0", "sh\0"))]
 
 
 def _command(pid):
@@ -54,7 +54,7 @@ def _command(pid):
         with open(f"/proc/{pid}/cmdline", encoding="utf-8") as file:  # noqa: PTH123
             return file.read()
     except OSError:
-        return "-I\0-c"
+        return ""
 
 
 def gone(one):

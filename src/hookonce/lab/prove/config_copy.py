@@ -9,13 +9,12 @@ from hookonce.base.files import read_if_readable
 from hookonce.base.paths import make_private_dir
 from hookonce.configure.agent_trust import plan_review
 from hookonce.configure.locations import ConfigRoots, document_of, is_event_map, resolve_path, target_file
-from hookonce.configure.merge import COMMAND_KEYS, editor_of, merge_entries, remove_entries
+from hookonce.configure.merge import ARGUMENTS_KEY, COMMAND_KEYS, editor_of, merge_entries, remove_entries
 from hookonce.diagnose.agent_check import check_agent
 from hookonce.model import Agent, Json, Object
 
 SCOPE = "user"
 _MISSING = object()
-_EXTRA_KEYS = frozenset({"hooks", "args"})  # with these an entry says more than its command
 
 
 def copy_client(client: Path, lab_client: Path) -> None:
@@ -84,7 +83,9 @@ def _own_entries(value: Json) -> Json:
         return None
     commands = [text for key in COMMAND_KEYS if type(text := value.get(key)) is str]
     if commands:
-        return value if all(map(_is_own_entry, commands)) and _EXTRA_KEYS.isdisjoint(value) else None
+        lines = [invocation.join_arguments(text, value.get(ARGUMENTS_KEY)) for text in commands]
+        says_more = "hooks" in value or (ARGUMENTS_KEY in value and lines == commands)
+        return value if all(map(_is_own_entry, lines)) and not says_more else None
     inner_entries = {key: _own_entries(item) for key, item in value.items() if type(item) in (list, dict)}
     entry = {key: item for key, item in inner_entries.items() if item is not None}
     kept_keys = [key for key in value if key not in inner_entries or key in entry]

@@ -174,7 +174,7 @@ def main() -> None:
     store_report.print_report(found)
     if rows >= LARGE_STORE_ROWS:
         store_report.save_report(found)
-        print("\nwrote benchmarks/record.json; make docs puts it into docs/performance.md")
+        print("\nwrote benchmarks/record/results.json; make docs puts it into docs/performance.md")
     shutil.rmtree(home)
 
 

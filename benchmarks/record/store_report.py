@@ -1,4 +1,4 @@
-"""What was measured of the record, and how it is kept and told: benchmarks/record.json."""
+"""What was measured of the record, and how it is kept and told: benchmarks/record/results.json."""
 
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -10,9 +10,9 @@ from msgspec.json import format as pretty
 from msgspec.structs import replace
 
 from hookonce import __version__
-from hookonce.lab.latency import BenchRatio, machine_label
+from hookonce.lab.bench_report import BenchRatio, machine_label
 
-RESULTS = Path(__file__).resolve().parent / "record.json"
+RESULTS = Path(__file__).resolve().parent / "results.json"
 START_COMMAND = "events sql 'SELECT 1'"  # the floor of every look: a command that starts, opens the record and ends
 # What is promised of a look as a command, in seconds, and what makes one flat: how much longer with ten times as much.
 MAX_QUERY_S = {"events --session": 0.3, "stats": 0.3, "cost": 1.0}
