@@ -1,13 +1,13 @@
 """A copy of the package with a client built from it, and homes in which that is installed."""
 
 import os
-import shlex
 import shutil
 import subprocess
 import sys
 
 import pytest
 
+from tests.client.native.conftest import load_build_hook
 from tests.daemon.installed_home import Home, command
 from tests.sessions.session_clock import agent, harness
 from tests.shared import ROOT
@@ -23,12 +23,10 @@ def shelf(tmp_path_factory):
     found = tmp_path_factory.mktemp("shelf")
     shutil.copytree(PACKAGE, found / "hookonce")
     built = found / "hookonce" / "client" / "native" / "hookonce-on"
-    words = [*shlex.split(os.environ.get("CC") or "cc"), "-Os", "-std=c11", "-o", built, f"{built}.c"]
-    try:
-        subprocess.run(words, capture_output=True, check=True)
-    except OSError:
-        if not built.exists():
-            pytest.skip("there is neither a client of C here nor a compiler")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("HOOKONCE_CLIENT", raising=False)
+        if not load_build_hook()["_make"](built.parent):
+            pytest.skip("there is no compiler here for a client of C")
     return found
 
 

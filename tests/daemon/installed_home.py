@@ -16,7 +16,6 @@ from hookonce.base import ids, paths, wire
 from hookonce.base.process_info import read_proc_stat
 from hookonce.base.runtime_dir import find_runtime_dir
 from hookonce.client.daemon_endpoints import with_address
-from hookonce.daemon import connection
 from hookonce.trust.consent import list_proposals, trust_proposals
 from tests.handlers.processes import eventually, running
 
@@ -111,9 +110,9 @@ class Home:
 
     # Its daemon
 
-    def status(self):
-        """What the daemon says of itself; None without one."""
-        frame = wire.encode_frame([b"status", b"", b"x", *[b""] * (wire.FIELD_COUNT - 3)])
+    def status(self, *, flush=False):
+        """What the daemon says of itself, after it has recorded all that it has heard if it is asked to; None without one."""
+        frame = wire.encode_frame([b"status", b"keep" if flush else b"", b"x", *[b""] * (wire.FIELD_COUNT - 3)])
         with suppress(OSError):
             found, _ = wire.decode_replies(self.say(frame))
             return json.loads(found[0][3]) if found else None
@@ -151,7 +150,6 @@ class Home:
             "cwd": bytes(self.where),
             "umask": b"18",
             "stdin": given,
-            "namespaces": connection.own_namespaces(),
             "parent": b"",
         }
         return wire.encode_frame([*(told | fields).values()])
@@ -181,6 +179,11 @@ class Home:
                 if stat is not None and int(stat[1]) not in found:
                     os.kill(pid, signal.SIGKILL)
         return bool(found)
+
+    def orphans(self):
+        """The watchdogs of hooks whose daemon is gone."""
+        parents = {pid: read_proc_stat(pid) for pid in running(str(self.house / "calls"))}
+        return [pid for pid, stat in parents.items() if stat is not None and int(stat[1]) not in self.daemons()]
 
     def is_locked(self):
         """Whether somebody is the daemon."""

@@ -112,7 +112,8 @@ def test_a_confined_caller_has_its_hooks_run_where_it_is(refusing, how):
     before = refusing.status()
 
     assert refused(refusing.tool(preexec_fn=how), "no")
-    assert (before["answered"], before["pid"]) == (refusing.status()["answered"], refusing.status()["pid"])
+    after = refusing.status()
+    assert (before["answered"], before["pid"], 1) == (after["answered"], after["pid"], after["sandboxed"] - before["sandboxed"])
 
 
 @pytest.mark.parametrize("how", [["--mount"], ["--pid", "--fork"]])
@@ -123,13 +124,13 @@ def test_a_caller_with_other_mounts_or_processes_has_its_hooks_run_where_it_is(r
     words = ["unshare", *how]
     if not shutil.which("unshare") or subprocess.run([*words, "true"], capture_output=True, check=False).returncode:
         pytest.skip("namespaces cannot be made here")
-    before = refusing.status()["answered"]
+    before = refusing.status()
     ran = subprocess.run(
         [*words, refusing.client, *TOOL], input=payload(), env=refusing.env, cwd="/", capture_output=True, check=False
     )
 
     assert refused((ran.returncode, ran.stdout, ran.stderr), "no")
-    assert before == refusing.status()["answered"]
+    assert (before["answered"], before["sandboxed"] + 1) == tuple(refusing.status()[key] for key in ("answered", "sandboxed"))
 
 
 def test_a_daemon_that_a_confined_caller_has_started_makes_room_for_another_one(home):

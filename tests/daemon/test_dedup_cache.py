@@ -231,10 +231,11 @@ def test_hooks_run_once_for_a_call_that_comes_without_us_first(warm):
 
 def test_hooks_run_once_for_a_call_that_was_decided_by_a_daemon_that_has_left(warm):
     """
-    Whoever comes later reads what it has decided.
+    Whoever comes later reads what it has decided, which is written right after the answer.
     """
     warm.hooks(command('echo x >>"$HOME/ran"; echo no >&2; exit 2'))
     assert refused(warm.tool(), "no")
+    assert warm.status()  # it does one thing after the other
     warm.kill()
     assert refused(warm.tool(words=OTHER, env=warm.cold_env), "no")
 

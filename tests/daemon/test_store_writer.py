@@ -9,7 +9,9 @@ from hookonce.agents.transcripts.types import ReaderMemory, TranscriptCursor
 from hookonce.base import paths, settings
 from hookonce.base.event_loop import EventLoop
 from hookonce.daemon import store_writer
-from hookonce.daemon.store_writer import RetentionRunner
+from hookonce.daemon.dedup_cache import DedupCache
+from hookonce.daemon.deferred_calls import DeferredCalls
+from hookonce.daemon.store_writer import BackgroundStoreWriter, RetentionRunner
 from hookonce.model import Usage
 from hookonce.sessions import transcript_cursors
 from hookonce.sessions.recorder import Recorder
@@ -122,6 +124,36 @@ def test_what_can_be_written_nowhere_does_not_fill_the_memory(monkeypatch):
     log.confirm_stored([one.event.id for one in told])
 
     assert 2 == files.lost_record_count()
+
+
+def test_calls_that_never_end_do_not_fill_the_memory(monkeypatch):
+    """
+    Records are stored between them once there are many.
+    """
+    monkeypatch.setattr(store_writer, "_MAX_PENDING_ROWS", 8)
+    monkeypatch.setattr(store_writer, "_BUSY_RETRY_S", 0)
+    monkeypatch.setattr(store_writer, "_QUIET_PERIOD_S", 0)
+    loop = EventLoop()
+    background = BackgroundStoreWriter(loop, lambda: True)
+    for number in range(40):
+        background.journal.append(stored(number))
+        for _ in range(4):  # a timer, and idle turns
+            loop.run_once(0.001)
+    pending = background.pending_count
+    background.close()
+    loop.close()
+
+    assert pending <= 16
+
+
+def test_waiting_calls_of_one_agent_have_one_environment():
+    queue = DeferredCalls(EventLoop(), SpoolJournal(), DedupCache())
+    for environment in (b"A=1\0" * 100, bytes(bytearray(b"A=1\0" * 100)), b"B=1\0"):
+        queue._defer_call([b"", b"", b"", b"", environment, b"", b"", b"{}"])
+    first, second, third = (work.args[1][4] for *_, work in queue._queue)
+
+    assert first is second
+    assert b"B=1\0" == third
 
 
 def test_of_very_many_calls_that_wait_only_some_are_looked_at(monkeypatch):

@@ -8,7 +8,7 @@ import pytest
 
 from hookonce import agents
 from hookonce.dispatch.dedup import CallDecision
-from hookonce.dispatch.pipeline import CallArguments, parse_request
+from hookonce.dispatch.request.call_request import CallArguments, parse_request
 from hookonce.dispatch.response import build_response
 from hookonce.dispatch.run import CallerContext, run_hooks
 from hookonce.dispatch.select import SelectedHook

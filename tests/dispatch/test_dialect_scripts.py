@@ -10,7 +10,8 @@ from hookonce import agents
 from hookonce.agents import config_event_of
 from hookonce.diagnose.trial import sample_event
 from hookonce.dispatch.context import oneshot_context
-from hookonce.dispatch.pipeline import CallArguments, parse_request, process_request
+from hookonce.dispatch.pipeline import process_request
+from hookonce.dispatch.request.call_request import CallArguments, parse_request
 from hookonce.handlers.operation import run_blocking
 from hookonce.model import Decision
 from tests.dispatch.dialect_scripts import SCRIPTS

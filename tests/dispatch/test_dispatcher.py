@@ -12,6 +12,7 @@ from hookonce import agents
 from hookonce.agents import canonical_event_of, point_of
 from hookonce.base import settings as configured
 from hookonce.dispatch import dispatcher
+from hookonce.dispatch.request import call_record
 from hookonce.model import Reply
 from hookonce.store.spool import files as spool_files
 from hookonce.trust import approvals, consent
@@ -211,7 +212,7 @@ def test_a_record_that_cannot_be_written_is_counted_and_costs_nobody_the_answer(
     def refuse(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(dispatcher, "redact_record", refuse)
+    monkeypatch.setattr(call_record, "redact_record", refuse)
 
     assert ("deny", 1) == (told(CLAUDE, "claude-code", "PreToolUse").outcome, spool_files.lost_record_count())
 
@@ -470,3 +471,48 @@ def test_texts_that_are_no_unicode_hold_nothing_up(home):
     manifest(home, 'echo \'{"decision": "deny", "reason": "no \\ud800"}\'', event="agent_stop")
     heard = [told(stop, "claude-code", "Stop", "--via", "a/user").outcome for _ in range(6)]
     assert ["deny"] * 5 + [None] == heard
+
+
+def test_a_call_without_arguments_is_judged_by_what_its_payload_says(home):
+    """
+    As an older Claude Code calls an entry in the exec form: its hooks run, once, whatever other entries there are.
+    """
+    manifest(home, "echo no >&2; exit 2")
+    raw = json.dumps(CLAUDE).encode()
+
+    replies = [dispatcher.answer_call(words, raw, PLAIN) for words in ([], ["claude-code", "PreToolUse", "--via", "claude-code/project"])]
+
+    assert replies[0] == replies[1]
+    assert "deny" in replies[0].stdout
+    ((record, _),) = records()
+    assert (1, "claude-code", "deny") == (runs(home), record.event.agent, record.decision.outcome)
+
+
+UNKNOWN = [b"", b"{", b"[]", b'{"hook_event_name": "PreToolUse"}', b'{"x": 1}', b"\xff"]
+
+
+@pytest.mark.parametrize("raw", UNKNOWN)
+def test_a_call_without_arguments_or_a_known_agent_is_refused_where_a_hook_must_be_asked(home, raw):
+    """
+    By exit code, with what to do; where no hook must be asked it is silence.
+    """
+    manifest(home, "true")
+    silence = dispatcher.answer_call([], raw, PLAIN)
+    manifest(home, "true", on_failure="closed")
+    refusal = dispatcher.answer_call([], raw, PLAIN)
+
+    assert Reply() == silence
+    assert (2, "") == (refusal.code, refusal.stdout)
+    assert "hookonce doctor" in refusal.stderr
+    assert 0 == runs(home)
+
+
+def test_a_call_without_arguments_fails_as_its_agent_does(home, monkeypatch):
+    """
+    In the agent's own words, once the payload has told whose they are.
+    """
+    manifest(home, "true", on_failure="closed")
+    monkeypatch.setattr(dispatcher, "parse_request", lambda *_: 1 / 0)
+    raw = json.dumps(CLAUDE).encode()
+
+    assert dispatcher.answer_call(["claude-code", "PreToolUse"], raw, PLAIN) == dispatcher.answer_call([], raw, PLAIN) != Reply()

@@ -82,7 +82,7 @@ def test_hooks_that_have_to_be_asked_are_not_taken_for_asked(home):
     assert "" == said()
     write("{")
 
-    assert fail_mode.FAIL_CLOSED_REASON in said()
+    assert fail_mode.BROKEN_MANIFEST_REASON in said()
 
 
 def test_a_project_s_broken_file_has_no_past(home):

@@ -233,12 +233,14 @@ def test_the_manifest_of_a_user_decides(home, there):
     One hook is told the least, another everything, a third in the canonical dialect judges.
     """
     files = {name: home / name for name in ("minimal", "full", "judge")}
-    hooks = [command(f"cat > {files['minimal']}", "before_prompt", dialect="agent-hooks")]
-    hooks.append(command(f"cat > {files['full']}", "before_prompt", dialect="agent-hooks", privacy="full"))
-    hooks.append(command(f"cat > {files['judge']}", "before_prompt"))
+    commands = {name: f"cat > {file}.part; mv {file}.part {file}" for name, file in files.items()}
+    hooks = [command(commands["minimal"], "before_prompt", dialect="agent-hooks")]
+    hooks.append(command(commands["full"], "before_prompt", dialect="agent-hooks", privacy="full"))
+    hooks.append(command(commands["judge"], "before_prompt"))
     put(home / ".config" / "hookonce" / "hooks.json", manifest(*hooks))
     flock = next(flocks(1))
     called(flock, home)
+    assert eventually(lambda: all(file.exists() for file in files.values()))  # observers run after the answer
     heard = {name: file.read_text() for name, file in files.items()}
 
     assert ([], flock.texts, flock.texts) == tuple(sung(flock.texts, heard[name]) for name in files)

@@ -11,6 +11,7 @@ from hookonce.base import ids, paths, runtime_dir
 from hookonce.base.json_stream import StreamLine
 from hookonce.dispatch import context, dedup, dispatcher, fail_mode, intake, live_formats, pause, pipeline
 from hookonce.dispatch.pipeline import AlreadyClaimedError
+from hookonce.dispatch.request import call_record
 from hookonce.errors import HookonceError
 from hookonce.model import Reply
 from hookonce.store.maintenance.erasure import erase_records
@@ -534,7 +535,7 @@ def test_a_lost_record_is_written_when_the_event_comes_again(home, monkeypatch):
     Somebody was killed between the decision and the record.
     """
     with monkeypatch.context() as patch:
-        patch.setattr(dispatcher, "append_record", lambda *_: None)
+        patch.setattr(call_record, "append_record", lambda *_: None)
         send(OPENHOOK, "openhook")
     assert not records()
     send(OPENHOOK, "openhook")

@@ -6,9 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from hookonce.dispatch.module_hook import build_operation, find_obstacles
+from hookonce.dispatch.select import SelectedHook
+from hookonce.model import Event, Handler, Hook, Record
+from hookonce.modules.protocol.descriptor import descriptor_key
 from tests.cli.command import run
 from tests.daemon.conftest import home, installed, shelf, warm  # noqa: F401  fixtures
 from tests.handlers.processes import eventually, running
+from tests.modules.talking import grpc_served
 from tests.shared import ROOT
 
 MODULE = """
@@ -43,10 +48,10 @@ def place(home):  # noqa: F811
     return home
 
 
-def describe(place, *capabilities, **transport):
+def describe(place, *capabilities, kind="hook", **transport):
     folder = place.home / ".config" / "hookonce"
     told = {"type": "stdio", "command": [sys.executable, "module.py", str(place.home / "seen")]} | transport
-    document = {"name": "judge", "kind": "hook", "transport": told, "capabilities": list(capabilities)}
+    document = {"name": "judge", "kind": kind, "transport": told, "capabilities": list(capabilities)}
     (folder / "judge.json").write_text(json.dumps(document))
 
 
@@ -71,6 +76,43 @@ def test_a_module_decides_as_any_hook_does(place, way):
     pids, ops, events = zip(*seen(place), strict=True)
     assert ({"on_event"}, {"tool:pre"}) == ({*ops}, {*events})
     assert {"env": 1, "cold_env": 2}[way] == len({*pids})
+
+
+@pytest.mark.covers("AMP-13")
+def test_a_module_over_grpc_decides_as_any_hook_does(place):
+    """
+    It is asked through a process of its own, so that no process which forks has the threads of grpcio.
+    """
+    hook(place, name="judge", on_failure="closed", handler={"timeout": 20})
+    place.warm()
+    env = place.env | {"JUDGE_TOKEN": "abc"}
+    with grpc_served() as (url, _):
+        describe(place, type="grpc", command=[], token_env="JUDGE_TOKEN", url=url)
+        _, said, _ = place.tool("ls")
+        assert b"forbidden: the variable JUDGE_TOKEN is to hold the token" in said
+        assert (0, b"", b"") == place.tool("ls", env=env)
+        assert b"tool:pre: the server says no" in place.tool("rm -rf x", env=env)[1]
+        words = ("try", "judge", "--json", "--input", '{"command": "rm"}')
+        (tried,) = run(*words, cwd=place.where, HOME=str(place.home), JUDGE_TOKEN="abc").documents()
+    assert ([], "deny") == (tried["unknown"], tried["told"]["decision"]["outcome"])
+    assert {False} == {b"cygrpc" in Path(f"/proc/{pid}/maps").read_bytes() for pid in place.daemons()}
+
+
+def test_another_grpc_server_or_token_is_another_process_and_a_tool_hears_of_nothing(place, monkeypatch):
+    handler, folder = Handler(type="module", file="judge.json"), place.home / ".config/hookonce"
+    selection = SelectedHook(hook=Hook(event="session_start", handler=handler), scope="user", folder=str(folder))
+    record = Record(event=Event(id="1", schema="1", type="session_start", agent="x", time="2026-01-01T00:00:00Z", time_source="none"))
+    keys = set()
+    for port, token in (("1", "a"), ("2", "a"), ("2", "b"), ("2", "b")):
+        describe(place, type="grpc", command=[], token_env="TOKEN", url=f"http://127.0.0.1:{port}")
+        operation = build_operation(selection, record, {"TOKEN": token, "X": "y"})
+        assert {"TOKEN": token} == operation.variables
+        keys.add((descriptor_key(operation.descriptor), token))
+    assert 3 == len(keys)
+    monkeypatch.setitem(sys.modules, "grpc", None)
+    assert ["install it with: pip install 'hookonce[grpc]'"] == [text.partition("; ")[2] for _, text in find_obstacles(handler, folder, "user")]
+    describe(place, kind="tool", type="grpc", url="http://127.0.0.1:1")
+    assert ["judge is a tool; over gRPC a hook alone receives events"] == [text for _, text in find_obstacles(handler, folder, "user")]
 
 
 def test_a_module_that_has_crashed_is_started_again_for_the_next_event(place):

@@ -11,7 +11,8 @@ from hookonce import agents
 from hookonce.agents import point_of
 from hookonce.base import process_info
 from hookonce.base import settings as configured
-from hookonce.dispatch.run import call_budget_s, hook_timeout_s
+from hookonce.dispatch.request.call_request import call_budget_s
+from hookonce.dispatch.run import hook_timeout_s
 from hookonce.model import Decision, Handler, Hook
 from hookonce.vocabulary.decision_merge import APPROVAL_HINT, APPROVAL_PREFIX, weaken
 from tests.dispatch.pipeline_cases import ask, asked, goldens, hook, said, shell_calls
@@ -301,7 +302,8 @@ def test_hooks_share_the_time_in_order():
         return said()
 
     ask(one, [hook(handler={"timeout": 1}), hook(handler={"timeout": 600})], runner, seconds=20)
-    assert [1.0, 20.0] == given_time
+    assert 1.0 == given_time[0]
+    assert 15 < given_time[1] <= 20
     late, record = ask(one, [hook(on_failure="closed"), hook()], runner, seconds=-1)
     assert (["timeout", "timeout"], "deny", 2) == ([run.failure for run in record.runs], late.outcome, len(given_time))
 

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from hookonce.base.settings import Settings
-from hookonce.client.oneshot import _list_ancestors
+from hookonce.client.oneshot_call import _list_ancestors
 from hookonce.inspect.store_access import ingest_spool
 from hookonce.model import Origin, Record
 from hookonce.sessions import agent_process, reaper
@@ -20,7 +20,6 @@ from hookonce.sessions.agent_process import (
     is_running,
     load_process,
     note_call,
-    parse_caller,
 )
 from hookonce.sessions.derive.turns import IDLE_TIMEOUT_MS
 from hookonce.sessions.reaper import END_GRACE_S
@@ -153,13 +152,28 @@ def test_whoever_has_the_number_of_a_process_that_is_gone_is_another(agent):
     """
     Numbers are used again; the moment of the start tells.
     """
-    process = parse_caller(agent.told)
+    process = identify_process(agent.process.pid)
 
     assert is_running(process)
     assert not is_running(process._replace(start_time="1"))
     assert process == find_ancestry(process)[0]
     assert () == find_ancestry(process._replace(start_time="1"))
-    assert parse_caller(b"") is None
+
+
+def test_a_number_that_another_caller_has_now_is_looked_up_again(harness, agent):
+    """
+    What was known of the one before it goes when that one is gone.
+    """
+    harness.reaper.record_caller(b"1", agent.told)
+    harness.reaper.record_caller(b"2", b"")
+    harness.reaper.record_caller(b"3", b"999999999")
+    assert [agent.told] == list(harness.reaper._ancestries)
+    harness.reaper.check_sessions()
+    assert [agent.told] == list(harness.reaper._ancestries)
+    agent.end()
+    harness.reaper.check_sessions()
+
+    assert {} == harness.reaper._ancestries
 
 
 def test_shells_are_nobody():
@@ -168,7 +182,7 @@ def test_shells_are_nobody():
     """
     shell = Agent(["/bin/sh", "-c", "sleep 600; :"])
     python = Agent([sys.executable, "-c", "import time; time.sleep(600)"])
-    found = [parse_caller(one.told) in find_ancestry(parse_caller(one.told)) for one in (shell, python)]
+    found = [identify_process(one.process.pid) in find_ancestry(identify_process(one.process.pid)) for one in (shell, python)]
     shell.end()
     python.end()
 
@@ -253,7 +267,7 @@ def oneshot(harness, kind, by, **fields):
     """A call that a process for one call has answered."""
     record = Record(event=harness.event(kind, **fields))
     files.append(redact_record(record))
-    note_call(record.event, find_ancestry(parse_caller(by.told)))
+    note_call(record.event, find_ancestry(identify_process(by.process.pid)))
     time.sleep(0.002)  # the spool is in the order of ids, which are those of milliseconds
 
 
@@ -303,7 +317,7 @@ def test_a_process_for_one_call_finds_its_agent(tmp_path, monkeypatch):
     """
     monkeypatch.setenv("HOME", str(tmp_path))
     script = """import os, sys
-from hookonce.client.oneshot import main
+from hookonce.client.oneshot_call import main
 for kind in ("UserPromptSubmit", "Stop"):
     read_fd, write_fd = os.pipe()
     os.write(write_fd, b'{"session_id": "s", "hook_event_name": "%s", "prompt": "x"}' % kind.encode())

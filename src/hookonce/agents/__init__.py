@@ -2,10 +2,8 @@
 
 from functools import cache
 from importlib import import_module
+from typing import TYPE_CHECKING
 
-from hookonce.agents._config.gaps import lost_gap
-from hookonce.agents._config.matchers.alternation import canonicalize_matcher, explain_narrowing
-from hookonce.agents._config.matchers.subject import carry_subject_matcher, subject_gaps
 from hookonce.agents._config.points import (
     canonical_event_of,
     config_event_of,
@@ -14,15 +12,20 @@ from hookonce.agents._config.points import (
     point,
     point_of,
 )
-from hookonce.agents._config.provider_data import placement_of
 from hookonce.agents._decode.decoder import decode, normalize
-from hookonce.agents._decode.encoder import encode, native_event
-from hookonce.agents._decode.input_rewrite import rewrite_input, translate_rewrite
 from hookonce.agents._decode.tool_calls import canonical_tool_name, native_arguments, native_tool
 from hookonce.agents._reply.answer import DEFAULT_REASON
 from hookonce.errors import UnknownName
 from hookonce.model import Agent
 from hookonce.vocabulary.names import AGENT_ALIASES
+
+if TYPE_CHECKING:
+    from hookonce.agents._config.gaps import lost_gap
+    from hookonce.agents._config.matchers.alternation import canonicalize_matcher, explain_narrowing
+    from hookonce.agents._config.matchers.subject import carry_subject_matcher, subject_gaps
+    from hookonce.agents._config.provider_data import placement_of
+    from hookonce.agents._decode.encoder import encode, native_event
+    from hookonce.agents._decode.input_rewrite import rewrite_input, translate_rewrite
 
 __all__ = [
     "AGENTS",
@@ -53,6 +56,28 @@ __all__ = [
     "subject_gaps",
     "translate_rewrite",
 ]
+
+# Names whose modules are imported when they are first used: most calls neither configure an agent nor write a payload.
+_HOMES = {
+    "lost_gap": "_config.gaps",
+    "canonicalize_matcher": "_config.matchers.alternation",
+    "explain_narrowing": "_config.matchers.alternation",
+    "carry_subject_matcher": "_config.matchers.subject",
+    "subject_gaps": "_config.matchers.subject",
+    "placement_of": "_config.provider_data",
+    "encode": "_decode.encoder",
+    "native_event": "_decode.encoder",
+    "rewrite_input": "_decode.input_rewrite",
+    "translate_rewrite": "_decode.input_rewrite",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'hookonce.agents' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"hookonce.agents.{_HOMES[name]}"), name)
+    return value
+
 
 AGENTS: dict[str, str] = {
     "amp": "amp",

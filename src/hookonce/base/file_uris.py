@@ -1,12 +1,13 @@
 """File URIs and paths: conversion in both directions, absolute paths, Windows drives and lone surrogates."""
 
 from posixpath import normpath
-from re import compile as pattern
 from urllib.parse import quote, unquote
 
-_PLAIN_PATH = pattern(r"/[A-Za-z0-9_./~-]*")
-_WINDOWS_DRIVE = pattern(r"[A-Za-z]:[\\/]")
-_URI_SCHEME = pattern(r"[A-Za-z][A-Za-z0-9+.-]+:")  # a drive has one letter
+from hookonce.base.regex import lazy_pattern
+
+_PLAIN_PATH = lazy_pattern(r"/[A-Za-z0-9_./~-]*")
+_WINDOWS_DRIVE = lazy_pattern(r"[A-Za-z]:[\\/]")
+_URI_SCHEME = lazy_pattern(r"[A-Za-z][A-Za-z0-9+.-]+:")  # a drive has one letter
 
 
 def to_uri(cwd: str) -> str:

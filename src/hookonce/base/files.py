@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from secrets import token_hex
 from time import time
 from typing import Any, NoReturn
 
@@ -212,7 +211,7 @@ def _stat_replaceable(path: Path, target: Path) -> os.stat_result | None:
 
 
 def _write_atomically(target: Path, data: bytes, mode: int, original: os.stat_result | None) -> None:
-    temp = target.with_name(f".{target.name}.{token_hex(4)}{_TEMP_SUFFIX}")
+    temp = target.with_name(f".{target.name}.{os.urandom(4).hex()}{_TEMP_SUFFIX}")
     handle = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
     try:
         write_all(handle, data)

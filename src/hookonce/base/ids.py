@@ -1,14 +1,14 @@
 """Event ids: new ones (UUIDv7, UUIDv4), and ones that follow from what they are about (UUIDv5), on every machine."""
 
-from hashlib import sha1, sha256
 from os import urandom
-from re import compile as pattern
 from time import time_ns
+
+from hookonce.base.regex import lazy_pattern
 
 # uuid5(NAMESPACE_DNS, "hookonce.dev"): the root of every id that we derive.
 _NAMESPACE = bytes.fromhex("4be19f03eae356359504e822f9b267ae")
 _VARIANT_DIGITS = {digit: "89ab"[int(digit, 16) & 3] for digit in "0123456789abcdef"}
-_UUID = pattern(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
+_UUID = lazy_pattern(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
 
 # How many different payloads a stream remembers before it begins a new epoch: bounds memory, not uniqueness.
 MAX_EPOCH_PAYLOADS = 65_536
@@ -21,6 +21,8 @@ def is_uuid(text: str) -> bool:
 
 def derive_id(*parts: str) -> str:
     """A UUIDv5 of the parts (RFC 9562), without the cost of the `uuid` module."""
+    from hashlib import sha1  # most ids are new
+
     name = "\0".join(parts).encode("utf-8", "surrogatepass")
     return _format_uuid(sha1(_NAMESPACE + name, usedforsecurity=False).hexdigest(), "5")
 
@@ -63,6 +65,8 @@ class StreamIds:
 
     def next(self, agent: str, payload: bytes) -> str:
         """The id of the next event of the stream."""
+        from hashlib import sha256
+
         digest = sha256(payload).digest()
         count = self._counts.get(digest, 0)
         if not count and len(self._counts) >= self._max_payloads:

@@ -6,14 +6,13 @@ an agent posts its events instead, the entry is a URL that says the same. In a p
 it, which finds the client of whoever works there (ADR 0051).
 """
 
-import re
-import shlex
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from msgspec import MsgspecError
 from msgspec.json import decode, encode
 
+from hookonce.base.regex import lazy_pattern
 from hookonce.model import Handler
 
 CLIENT_NAME = "hookonce-on"
@@ -38,7 +37,7 @@ _HANDLER_START = '{"type":"'
 HANDLER_TYPES = frozenset({"http", "prompt", "agent"})  # that a wrapper can run in place of a script
 _LAUNCHER_WORDS = ["/bin/sh", "-c", _LAUNCHER, CLIENT_NAME]
 _FALLBACK_WORDS = 3
-_ADDRESS = re.compile(r"(http://127\.0\.0\.1:[0-9]{1,5})/on/([a-z0-9-]+)/([A-Za-z]{1,64})\?via=([a-z0-9-]+/[a-z]+)")
+_ADDRESS = lazy_pattern(r"(http://127\.0\.0\.1:[0-9]{1,5})/on/([a-z0-9-]+)/([A-Za-z]{1,64})\?via=([a-z0-9-]+/[a-z]+)")
 
 
 class Invocation(NamedTuple):
@@ -64,13 +63,17 @@ def format_command(call: Invocation) -> str:
         value = getattr(call, field)
         if value is not None:
             words += [option, f"{value:g}" if field == "timeout" else value]
-    return shlex.join(words)
+    from shlex import join  # an agent's call has words already
+
+    return join(words)
 
 
 def format_launcher(call: Invocation, code: int, stdout: str, stderr: str) -> str:
     """The command for a project's files, which any user can run: the client's words, and the reply without one."""
-    _, *words = shlex.split(format_command(call))
-    return shlex.join([*_LAUNCHER_WORDS, str(code), stdout, stderr, *words])
+    from shlex import join, split
+
+    _, *words = split(format_command(call))
+    return join([*_LAUNCHER_WORDS, str(code), stdout, stderr, *words])
 
 
 def format_handler(handler: Handler) -> str:
@@ -88,6 +91,16 @@ def parse_handler(text: str) -> Handler | None:
     except MsgspecError:
         return None
     return handler if handler.type in HANDLER_TYPES else None
+
+
+def join_arguments(command: str, arguments: Any) -> str:
+    """The command of an entry, with the arguments beside it if it is our client in the exec form, without a shell."""
+    is_client = command.endswith(f"/{CLIENT_NAME}") and type(arguments) is list
+    if not is_client or not all(type(word) is str for word in arguments):
+        return command
+    from shlex import join
+
+    return join([command, *arguments])
 
 
 def is_address(client: str) -> bool:
@@ -116,11 +129,13 @@ def split_client_words(command: str) -> list[str]:
 @lru_cache(maxsize=256)
 def _split_exactly(command: str) -> tuple[str, ...]:
     """The words of a command, none if they would not be written so; a file's entries are looked at many times."""
+    from shlex import join, split
+
     try:
-        words = shlex.split(command)
+        words = split(command)
     except ValueError:
         return ()
-    return tuple(words) if shlex.join(words) == command else ()
+    return tuple(words) if join(words) == command else ()
 
 
 def parse_words(words: list[str]) -> Invocation | None:

@@ -1,16 +1,16 @@
 """JSON text that bears lone surrogates, which JavaScript writes and msgspec refuses; JSON objects of unknown shape."""
 
-import re
 import sys
-from json import dumps, loads
 from typing import Any
 
 from msgspec import DecodeError, to_builtins
 from msgspec.json import Encoder, decode
 
+from hookonce.base.regex import lazy_pattern
+
 MAX_NESTING_LEVELS = 200  # few parsers that hooks are written with take more than 256
 _MAX_INT_DIGITS = 300  # more of them are no finite number for anybody else
-_SURROGATES = re.compile("[\ud800-\udfff]")
+_SURROGATES = lazy_pattern("[\ud800-\udfff]")
 _encode = Encoder().encode
 
 
@@ -19,11 +19,15 @@ def dump(value: Any) -> bytes:
     try:
         return _encode(value)
     except UnicodeEncodeError:
+        from json import dumps  # few texts need it
+
         return dumps(to_builtins(value), separators=(",", ":")).encode()
 
 
 def canonical_bytes(document: dict[str, Any]) -> bytes:
     """Canonical JSON of a document: sorted keys, no blanks, everything beyond ASCII escaped."""
+    from json import dumps
+
     return dumps(document, sort_keys=True, separators=(",", ":")).encode()
 
 
@@ -32,6 +36,8 @@ def load(text: str) -> Any:
     try:
         return decode(text)
     except (DecodeError, UnicodeEncodeError):
+        from json import loads
+
         return loads(text, parse_constant=_refuse_constant)
 
 
@@ -58,6 +64,8 @@ def load_leniently(text: str) -> Any:
 
 
 def _load_slowly(text: str) -> Any:
+    from json import loads
+
     try:
         value = loads(text, strict=False, parse_float=_finite, parse_int=_parse_int, parse_constant=_finite)
     except RecursionError:

@@ -5,9 +5,8 @@ from functools import cache, lru_cache
 from os.path import isdir
 from pathlib import Path
 
-from hookonce.base.runtime_location import home_of_client
+from hookonce.base.runtime_location import MAX_PATH_CHARS, home_of_client
 
-MAX_PATH_CHARS = 4096  # no path is longer
 _REPOSITORY_FOLDERS = (".git", ".hg", ".jj", ".svn")
 _home_of_call: list[Path] = []  # of the process that answers a call; empty in commands that a person types
 

@@ -1,7 +1,33 @@
-"""Regexes that somebody else wrote, compiled with RE2: linear time on any text, and one engine for all."""
+"""Regexes that somebody else wrote, compiled with RE2: linear time on any text, and one engine for all.
+
+Our own are compiled when they are first used.
+"""
 
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from re import Pattern
+    from typing import AnyStr
+
+
+class _LazyPattern:
+    """A regex that is compiled when it is first used: most calls use few of those that their modules have."""
+
+    def __init__(self, text: Any, flags: int) -> None:
+        self._text, self._flags = text, flags
+
+    def __getattr__(self, name: str) -> Any:
+        import re
+
+        value = self.__dict__[name] = getattr(re.compile(self._text, self._flags), name)
+        return value
+
+
+def lazy_pattern(text: "AnyStr", flags: int = 0) -> "Pattern[AnyStr]":
+    """A regex of our own, with everything that a compiled one has; tests compile each of them."""
+    pattern: Any = _LazyPattern(text, int(flags))
+    return pattern  # type: ignore[no-any-return]
 
 
 @lru_cache(maxsize=512)

@@ -8,7 +8,6 @@ from functools import lru_cache
 from io import FileIO
 from itertools import islice
 from pathlib import Path
-from shutil import rmtree
 from time import time
 
 from hookonce.base import paths
@@ -157,6 +156,8 @@ def remove_stale_files(**max_age_s: float) -> None:
     own_dir = find_runtime_dir()
     for other_dir in islice(own_dir.parent.iterdir(), _MAX_DIRS_PER_SWEEP):
         if other_dir != own_dir and _is_abandoned(other_dir):
+            from shutil import rmtree  # few calls find one
+
             rmtree(other_dir, ignore_errors=True)
 
 
@@ -169,6 +170,8 @@ def _remove_unlocked(path: Path) -> None:
 
 def remove_runtime_dirs() -> None:
     """Remove the runtime directory of this home and these data, wherever it was made."""
+    from shutil import rmtree
+
     uid = os.getuid()
     for location, folder in _candidate_dirs(paths.home(), paths.data_dir(), uid):
         if is_private_dir(location, uid) and is_private_dir(folder, uid):

@@ -9,9 +9,11 @@ socket answers in our place.
 import os
 import stat
 
+MAX_PATH_CHARS = 4096  # no path is longer
 DATA_SUBDIR = ".local/share/hookonce"  # below the home
 SHARED_LOCATIONS = ("/run/user/%d/hookonce",)  # %d is the user
 CLIENT_SUBDIR = f"{DATA_SUBDIR}/bin"
+DAEMON_FILE = "daemon.pid"  # beside the client; the daemon holds a write lock of it
 FALLBACK_SUBDIR = "run"  # below our data, where nobody else can be faster to take it
 FNV_OFFSET, FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3  # of FNV-1a, 64 bits
 GROUP_OTHER_MODE = 0o077

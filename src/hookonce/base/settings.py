@@ -105,26 +105,31 @@ def fits(name: str, value: Any) -> bool:
 
 def load() -> Settings:
     """The settings that count now; asked with every call, so files that lie there unchanged are not read again."""
-    files = settings_files()
-    stamps = _file_stamp(str(files[0])), _file_stamp(str(files[1]))
-    entry = _cache.get(files)
+    names = _file_names(config_dir(), SYSTEM)
+    stamps = _file_stamp(names[0]), _file_stamp(names[1])
+    entry = _cache.get(names)
     if entry is not None and entry[0] == stamps:
         return entry[1]
     try:
-        current = _merge([read_file(file) for file, stamp in zip(files, stamps, strict=True) if stamp])
+        current = _merge([read_file(Path(name)) for name, stamp in zip(names, stamps, strict=True) if stamp])
     except HookonceError as problem:
         return Settings(**STRICT_VALUES, read_error=str(problem))
     if time_ns() - max(max(stamp[:2], default=0) for stamp in stamps) > _SETTLE_NS:
-        _cache[files] = stamps, current
+        _cache[names] = stamps, current
     return current
 
 
-_cache: dict[tuple[Path, Path], tuple[tuple[tuple[int, ...], ...], Settings]] = {}
+_cache: dict[tuple[str, str], tuple[tuple[tuple[int, ...], ...], Settings]] = {}
 
 
 def settings_files() -> tuple[Path, Path]:
     """The user's file and the system's, which need not be there."""
     return _file_in(config_dir(), _FILE_NAME), _file_in(SYSTEM, _FILE_NAME)
+
+
+@lru_cache(maxsize=8)
+def _file_names(user: Path, system: Path) -> tuple[str, str]:
+    return f"{user}/{_FILE_NAME}", f"{system}/{_FILE_NAME}"
 
 
 @lru_cache(maxsize=32)

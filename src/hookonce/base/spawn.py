@@ -4,11 +4,13 @@ Only the clients start processes in another way, because they do without everyth
 """
 
 import os
-import signal
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from subprocess import PIPE, CompletedProcess, Popen
+from typing import TYPE_CHECKING
 from warnings import catch_warnings, simplefilter
+
+if TYPE_CHECKING:
+    from subprocess import CompletedProcess, Popen
 
 _MAX_FD = 1 << 16  # descriptors beyond this are nobody's
 
@@ -45,6 +47,8 @@ def spawn(
 
     They are the child's: ours are closed, whether it was started or not. DEVNULL may stand for any of them.
     """
+    from subprocess import Popen  # a native watchdog starts most hooks
+
     stdin, stdout, stderr = fds
     try:
         return Popen(  # noqa: S603  each caller says what is run, and why
@@ -71,6 +75,8 @@ def run(
     env: Mapping[str, str] | None = None,
 ) -> "CompletedProcess[bytes]":
     """Run a program to its end; a TimeoutExpired, and the end of its whole group, where that takes too long."""
+    from subprocess import PIPE, CompletedProcess, Popen  # as above
+
     process = Popen(  # noqa: S603  as above
         command, stdin=PIPE, stdout=PIPE, stderr=PIPE, cwd=cwd, env=env, start_new_session=True
     )
@@ -85,8 +91,10 @@ def run(
 
 def kill_group(process: "Popen[bytes]") -> None:
     """Kill a program that `spawn` has started, and everything in its process group; then reap it."""
+    from signal import SIGKILL  # whose names of all signals cost more than most hooks are worth
+
     with suppress(OSError):
-        os.killpg(process.pid, signal.SIGKILL)
+        os.killpg(process.pid, SIGKILL)
     process.wait()
 
 

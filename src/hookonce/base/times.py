@@ -1,10 +1,11 @@
 """Time conversion: RFC 3339 text is what events carry; numbers are what some agents and formats speak."""
 
 from datetime import UTC, date, datetime, timedelta
-from re import compile as pattern
+
+from hookonce.base.regex import lazy_pattern
 
 EPOCH_TEXT = "1970-01-01T00:00:00Z"
-_RFC3339 = pattern(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:?\d\d)?")
+_RFC3339 = lazy_pattern(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:?\d\d)?")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LOCAL_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001  without a zone, its text costs half as much
 _MAX_EXACT_MS = 2**42  # until then a float has the microsecond

@@ -6,12 +6,12 @@ Nothing is imported here but what is there already: the Python client and the on
 import os
 
 MAGIC = b"HKO1"
-VERSION = b"1"
+VERSION = b"2"
 MAX_FRAME_BYTES = 16 << 20  # bytes of a frame that a daemon takes
 ACK, ANSWER, COLD, BEGIN = 1, 2, 3, 4  # BEGIN: hooks run for this call, so nobody may run them again
 BLOCK_CODE = 2  # the exit code that says no to most agents
 UNWRITTEN_REASON = b"hookonce cannot write its answer, which may be a refusal\n"
-FIELD_COUNT = 10  # version, build, id, words, environment, directory, umask, stdin, namespaces, parent
+FIELD_COUNT = 9  # version, build, id, words, environment, directory, umask, stdin, parent
 _HEADER_BYTES = len(MAGIC) + 4
 _REPLY_HEADER_BYTES = 1 + 8 + 1 + 4 + 4
 

@@ -8,13 +8,12 @@ import socket
 from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
-from secrets import randbelow, token_urlsafe
 from time import monotonic
 
 from msgspec import DecodeError, Struct
 from msgspec.json import decode, encode
 
-from hookonce.base import paths, wire
+from hookonce.base import paths, settings, wire
 from hookonce.base.jsontext import load
 from hookonce.base.runtime_dir import NoRuntimeDirError, find_runtime_dir, write_atomic
 from hookonce.base.runtime_location import open_socket_address
@@ -103,6 +102,11 @@ class HttpAddress(Struct, frozen=True):
         return {"Authorization": f"Bearer {self.token}"}
 
 
+def settings_obstacle() -> str | None:
+    """Why the settings allow no HTTP listener, if so."""
+    return None if settings.load().require().http else "`http = false` in config.toml forbids events over HTTP"
+
+
 def load_http_address() -> HttpAddress | None:
     """The saved HTTP address of this home; None if there is no HTTP listener."""
     try:
@@ -113,6 +117,8 @@ def load_http_address() -> HttpAddress | None:
 
 def new_http_address() -> HttpAddress:
     """A new address with a random token, at a port that is free now."""
+    from secrets import randbelow, token_urlsafe  # `random` behind it is more than all the rest here
+
     for _ in range(_MAX_PORT_TRIES):
         port = _MIN_PORT + randbelow(_PORT_LIMIT - _MIN_PORT)
         if is_port_free(port):

@@ -34,14 +34,6 @@ def peer_credentials(sock: socket.socket) -> tuple[int, int]:
     return pid, user
 
 
-def own_namespaces() -> bytes:
-    """Our mount and pid namespaces, as /proc names them."""
-    try:
-        return f"{os.readlink('/proc/self/ns/mnt')} {os.readlink('/proc/self/ns/pid')}".encode()  # noqa: PTH115
-    except OSError:
-        return b""
-
-
 def isolation_of(pid: int | str = "self") -> bytes:
     """Isolation of a process: groups, capabilities, confinement, namespaces, label; nothing of one that is gone."""
     try:
@@ -96,7 +88,7 @@ class ClientRequest(Struct, frozen=True, kw_only=True):
 
 def parse_request(fields: list[bytes]) -> ClientRequest:
     """Parse the fields of a frame; ValueError where they hold no request."""
-    version, build, call_id, argv, environment, cwd, umask, stdin, _ = fields[:9]
+    version, build, call_id, argv, environment, cwd, umask, stdin = fields[:8]
     return ClientRequest(
         version=version,
         build=fsdecode(build),
@@ -159,6 +151,7 @@ class ClientConnection(BufferedStream):
     ) -> None:
         """`on_frame` is called with the frame once it is whole."""
         super().__init__(loop, sock)
+        self.peer_pid, self.peer_user = peer_credentials(sock)
         self._on_frame: Callable[[ClientConnection, bytes], object] | None = on_frame
         self._buffer = b""
 

@@ -1,8 +1,8 @@
 """Deduplication cache of the daemon: entries of recent calls in memory, shared ones on disk.
 
-A call is written to disk as soon as hooks run for it, because one-shot processes read and write there too: a file
-that exists is changed there, under its lock. Of a call that concerned no hook nothing is written: at worst its
-two entries are two records, if one of them came without the daemon.
+A call that hooks ran for is written to disk right after its answer, or while they run if that takes long, because
+one-shot processes read and write there too: a file that exists is changed there, under its lock. Of a call that
+concerned no hook nothing is written: at worst its two entries are two records, if one of them came without the daemon.
 """
 
 import os

@@ -1,12 +1,14 @@
-"""Deferred calls: answered at once from the fast-path table, recorded later when idle (docs/adr/0016)."""
+"""Deferred records: of calls that were answered already, completed in their order when idle (docs/adr/0016)."""
 
 from collections import deque
+from collections.abc import Callable
 from functools import partial
 from time import monotonic
 
 from msgspec.json import decode
 
 from hookonce.base.event_loop import EventLoop
+from hookonce.base.jsontext import dump
 from hookonce.daemon import connection
 from hookonce.daemon.call_timer import CallTimer
 from hookonce.daemon.dedup_cache import DedupCache
@@ -16,11 +18,11 @@ from hookonce.dispatch.fast_path import lookup
 from hookonce.dispatch.fast_path.manifest_stamps import Stamps
 from hookonce.dispatch.fast_path.table import TableCache
 from hookonce.handlers.loop_task import LoopTask
-from hookonce.model import Object
+from hookonce.model import Object, Stored
 from hookonce.store.spool.journal import SpoolJournal
 
-_MAX_DEFERRED_CALLS = 4096  # of which only that they happened is known; beyond, the next one waits for the first
-_MAX_DEFERRED_BYTES = 32 << 20  # and bytes that they have said, all together
+_MAX_DEFERRED_CALLS = 512  # of which only that they happened is known; beyond, the next one waits for the first
+_MAX_DEFERRED_BYTES = 4 << 20  # and bytes of their payloads, all together
 _QUIET_PERIOD_S = 0.005  # seconds without a call in which others are looked at
 _MAX_DRAIN_CALLS = 64  # calls that are looked at while an agent waits
 _MAX_DEFER_S = 5.0  # seconds after which they are looked at all the same
@@ -34,10 +36,11 @@ class DeferredCalls:
     ) -> None:
         self._loop, self._journal, self._dedup_cache = loop, journal, dedup_cache
         self._call_timer = call_timer or CallTimer()
-        self._queue: deque[tuple[float, list[bytes]]] = deque()
+        self._queue: deque[tuple[float, int, Callable[[], object]]] = deque()  # since when, bytes, and what to do
         self._queue_bytes, self._last_call_at, self._is_scheduled, self._batch_remaining = 0, 0.0, False, 0
         self._forced_remaining = 0  # how many are to be looked at though calls come
         self._table_cache = TableCache()
+        self._environment = b""  # of the last call, which most others have too
 
     def answer_silently(self, fields: list[bytes], stamps: Stamps) -> bytes | None:
         """Reply of a call that concerns no hook, once it is noted in the journal; None for all other calls.
@@ -55,12 +58,28 @@ class DeferredCalls:
             return silence
         if not self._journal.append_placeholder(call_id, lookup.build_spool_line(table, row, call_id)):
             return None  # a record that is lost is counted on the long way
-        self._defer(fields)
+        self._defer_call(fields)
         return silence
 
-    def _defer(self, fields: list[bytes]) -> None:
-        self._queue.append((self._last_call_at, fields))
-        self._queue_bytes += len(fields[7])
+    def _defer_call(self, fields: list[bytes]) -> None:
+        if fields[4] == self._environment:
+            fields[4] = self._environment
+        self._environment = fields[4]
+        self._defer(len(fields[7]), partial(self._record_call, self._last_call_at, fields))
+
+    def defer_record(self, placeholder: Stored | None, size: int, write: Callable[[], object]) -> bool:
+        """Have the record of a decided call written later, behind those before it: one may be of the same event.
+
+        False if its placeholder, where it has to have one, cannot be written.
+        """
+        if placeholder is not None and not self._journal.append_placeholder(placeholder.event.id, dump(placeholder)):
+            return False
+        self._defer(size, write)
+        return True
+
+    def _defer(self, size: int, work: Callable[[], object]) -> None:
+        self._queue.append((monotonic(), size, work))
+        self._queue_bytes += size
         if len(self._queue) > _MAX_DEFERRED_CALLS or self._queue_bytes > _MAX_DEFERRED_BYTES:
             self._process_next()
         self._schedule()
@@ -117,8 +136,11 @@ class DeferredCalls:
     def _process_next(self) -> None:
         if not self._queue:
             return
-        received_at, fields = self._queue.popleft()
-        self._queue_bytes -= len(fields[7])
+        _, size, work = self._queue.popleft()
+        self._queue_bytes -= size
+        work()
+
+    def _record_call(self, received_at: float, fields: list[bytes]) -> None:
         client_request = connection.parse_request(fields)
         call_context = CallContext(
             environment=client_request.environment,

@@ -6,13 +6,14 @@ import signal
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from fcntl import LOCK_EX, LOCK_NB, flock
+from fcntl import LOCK_EX, LOCK_NB, flock, lockf
 from pathlib import Path
 from subprocess import DEVNULL, Popen
 from time import sleep
 
 from hookonce.base import build_id, paths, runtime_dir
 from hookonce.base.event_loop import READ, EventLoop
+from hookonce.base.runtime_location import DAEMON_FILE
 from hookonce.base.spawn import fork_child, spawn
 from hookonce.client import daemon_endpoints
 from hookonce.errors import HookonceError
@@ -21,6 +22,7 @@ LOCK_FD = 3  # the descriptor of the lock that whoever starts us hands over
 _LOCK_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 _MAX_SOCKET_PATH_BYTES = 100  # bytes of an address that every system takes; clients look at no longer one
 _lock_fds: list[int] = []
+_SETTLE_DELAY_S = 0.2  # seconds after which the call that has started us was answered
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _SUCCESSOR_TRIES, _SUCCESSOR_INTERVAL_S = 60, 0.25  # looks for a package that is being installed, and for its daemon
 
@@ -48,8 +50,21 @@ def acquire_lock() -> bool:
     return True
 
 
+def lock_client() -> None:
+    """Lock a file beside the client that names our mounts: whoever can write there could replace the client itself.
+
+    A lock of a process ends with it, and with the first descriptor of that file that it closes: nobody else opens it.
+    """
+    with suppress(OSError):  # without it the client asks the system who we are, as of a daemon of another version
+        fd = os.open(paths.client_path().with_name(DAEMON_FILE), _LOCK_FLAGS, 0o600)
+        _lock_fds.append(fd)
+        lockf(fd, LOCK_EX | LOCK_NB)
+        os.ftruncate(fd, 0)
+        os.write(fd, f"{os.getpid()}\n{os.readlink('/proc/self/ns/mnt')}\n".encode())  # noqa: PTH115
+
+
 def release_lock() -> None:
-    """Release the lock, so that another daemon may start."""
+    """Release the locks, so that another daemon may start."""
     while _lock_fds:
         os.close(_lock_fds.pop())
 
@@ -126,21 +141,33 @@ def _find_obstacle() -> str | None:
 
 
 def _run_daemon() -> None:
-    from hookonce.client import installation
     from hookonce.daemon.server import Daemon
     from hookonce.dispatch import dispatcher
+    from hookonce.dispatch.fast_path import lookup
     from hookonce.handlers.supervise import limits
 
-    installation.refresh_client()
-    dispatcher.refresh_client_files()
+    gc.disable()  # the daemon does it when nobody waits
+    build = build_id.running_build_id().encode()
+    if lookup.load_current_table(str(paths.client_path().parent), build) is None:
+        dispatcher.refresh_client_files()  # what the client says without us, before a new hook can be lost
     limits.raise_fd_limit()
+    lock_client()
     daemon = Daemon(daemon_endpoints.socket_path())
     failure_marker_path().unlink(missing_ok=True)
     _install_signal_handlers(daemon.stop, daemon.loop)
-    gc.collect()
-    gc.disable()  # the daemon does it when nobody waits
-    gc.freeze()  # what is there now stays; nobody looks through it again, and processes that we copy share it
+    daemon.loop.call_later(_SETTLE_DELAY_S, _settle)
     daemon.run()
+
+
+def _settle() -> None:
+    """Do what the call that has started us need not wait for."""
+    from hookonce.client import installation, module_cache
+
+    if paths.client_path().exists():  # else it was uninstalled meanwhile, and stays so
+        installation.refresh_client()
+    module_cache.save_cache()
+    gc.collect()
+    gc.freeze()  # what is there now stays; nobody looks through it again, and processes that we copy share it
 
 
 def _install_signal_handlers(stop: Callable[[], object], loop: EventLoop) -> None:

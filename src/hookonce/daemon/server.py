@@ -28,6 +28,7 @@ from hookonce.daemon.denied_files import DeniedFileWatcher
 from hookonce.daemon.derived_events import DerivedEventHooks
 from hookonce.daemon.http.listener import HttpListener
 from hookonce.daemon.lifecycle import release_lock, start_successor
+from hookonce.daemon.observer_runs import ObserverRuns
 from hookonce.daemon.socket_call import LARGE_PAYLOAD_BYTES, SocketCall
 from hookonce.daemon.store_writer import BackgroundStoreWriter
 from hookonce.daemon.stream import Acceptor
@@ -40,6 +41,7 @@ from hookonce.errors import HookonceError
 from hookonce.handlers.module import ModulePool
 from hookonce.handlers.operation import Task
 from hookonce.handlers.supervise import watchdog
+from hookonce.handlers.supervise.watchdog_pool import WatchdogPool
 from hookonce.handlers.workers.pool import WorkerPool
 from hookonce.model import Agent, Event, Object, Record
 from hookonce.secrets import log
@@ -83,6 +85,7 @@ class Daemon:
         self.call_timer = CallTimer()
         self._deferred_calls = DeferredCalls(self.loop, self.journal, self.dedup_cache, self.call_timer)
         self.worker_pool, self.module_pool = WorkerPool(self.loop), ModulePool(self.loop)
+        self.watchdog_pool, self.observer_runs = WatchdogPool(self.loop), ObserverRuns(self.loop)
         self.tailer = TranscriptTailer(self.loop, self.store_writer, transcripts.load, lambda: self.active_calls > 0)
         self.reaper = SessionReaper(self.loop, self.store_writer, reports_session_end)
         self.derived_events = DerivedEventHooks(self.loop, self.store_writer, self.handler_registry)
@@ -94,6 +97,9 @@ class Daemon:
             environment={},
             cwd=os.sep,
             spool=self.journal,
+            start_observers=self.observer_runs.start,
+            saves_answer=False,
+            defer_record=self._deferred_calls.defer_record,
             dedup_store=self.dedup_cache,
             on_record=self._watch_record,
             add_duration=self.call_timer.add_duration,
@@ -103,9 +109,10 @@ class Daemon:
             find_entry_faults=_find_entry_faults,
         )
         self._stamps: Stamps = []  # of the manifests, when the last call came
-        self._namespaces, self._isolation = connection.own_namespaces(), connection.isolation_of()
+        self._isolation = connection.isolation_of()
         self._started_at, self.last_call_at, self._last_sweep_at = monotonic(), monotonic(), 0.0
         self.answered_count, self.active_calls, self._last_gc_count, self._is_stopping = 0, 0, 0, False
+        self.sandboxed_count = 0  # calls that a process of their own had to answer: hooks run where the caller is
         listener = _open_listener(socket_path)
         self._inode = socket_path.stat().st_ino
         self._acceptor = Acceptor(self.loop, listener, self._accept, "daemon")
@@ -116,10 +123,16 @@ class Daemon:
     def run(self) -> None:
         """Run the event loop until the daemon has stopped and no call is active."""
         while (
-            self.loop.has_pending or not (self._is_stopping and self.active_calls == 0) or self.derived_events.is_busy
+            self.loop.has_pending
+            or not (self._is_stopping and self.active_calls == 0)
+            or self.derived_events.is_busy
+            or self.observer_runs.is_busy
         ):
             self.loop.run_once(_TICK_INTERVAL_S)
+        while not self._deferred_calls.drain():
+            continue
         self.dedup_cache.flush()
+        self.watchdog_pool.close()
         self.worker_pool.close()
         self.module_pool.close()
         self.store_writer.close()
@@ -135,6 +148,7 @@ class Daemon:
         self.tailer.stop()
         self.derived_events.stop()
         self._deferred_calls.flush()
+        self.dedup_cache.flush()
         self.http.close()
         if self._owns_socket():
             self.socket_path.unlink(missing_ok=True)
@@ -167,7 +181,7 @@ class Daemon:
             self.http.refresh()
         is_idle = self.active_calls == 0 and not self.http.is_open and monotonic() - self.last_call_at > _IDLE_TIMEOUT_S
         is_idle = is_idle and not (self.reaper.has_open_sessions or self.denied_files.is_waiting)
-        is_idle = is_idle and not self.derived_events.is_busy
+        is_idle = is_idle and not (self.derived_events.is_busy or self.observer_runs.is_busy)
         if is_idle or not paths.client_path().exists():
             self.stop()
         elif not (self._owns_socket() and self._is_current_build()):
@@ -176,6 +190,7 @@ class Daemon:
 
     def _clean_up(self) -> None:
         watchdog.reap()
+        self.watchdog_pool.end_idle()
         self.worker_pool.end_idle()
         self.module_pool.retire_idle()
         self.dedup_cache.evict_expired()
@@ -210,26 +225,32 @@ class Daemon:
 
     def _accept(self, sock: socket.socket) -> None:
         client = ClientConnection(self.loop, sock, self._handle_frame)
-        if any(connection.confinement_of(self._isolation)):
-            client.notify_close(self.stop)  # who says nothing is not confined as we are, and does not believe us
+        client.notify_close(partial(self._handle_silence, client))
         client.handle_ready()
+
+    def _handle_silence(self, client: ClientConnection) -> None:
+        """A client that says nothing does not believe us: it is not confined as we are, or has other namespaces."""
+        if any(connection.confinement_of(self._isolation)):
+            self.stop()
+        elif client.peer_pid and not self._is_stopping:
+            isolation = connection.isolation_of(client.peer_pid)
+            self.sandboxed_count += isolation not in (b"", self._isolation)
 
     def _handle_frame(self, client: ClientConnection, frame: bytes) -> None:
         """Handle one whole frame: status query, call, or a client that has to answer without the daemon."""
         client.notify_close(None)
         try:
             fields = wire.decode_fields(frame)
-            pid, user = connection.peer_credentials(client.socket)
-            if user != os.getuid():
+            if client.peer_user != os.getuid():
                 client.close()
             elif fields[0] == STATUS and fields[1] == FLUSH:
                 self._flush_then(lambda: self._send_status(client), monotonic() + _FLUSH_TIMEOUT_S)
             elif fields[0] == STATUS:
                 self._send_status(client)
-            elif fields[0] != wire.VERSION or fields[8] != self._namespaces or not self._accepts_build(fields[1]):
+            elif fields[0] != wire.VERSION or not self._accepts_build(fields[1]):
                 client.send(wire.encode_reply(wire.COLD, 0), last=True)
             else:
-                self._answer_call(client, fields, pid)
+                self._answer_call(client, fields, client.peer_pid)
         except Exception as problem:  # noqa: BLE001  what one client says must end nobody but itself
             if not isinstance(problem, (ValueError, OSError)):
                 _log_error(problem)
@@ -265,11 +286,13 @@ class Daemon:
             "build": self._build,
             "seconds": round(monotonic() - self._started_at, 1),
             "answered": self.answered_count,
+            "sandboxed": self.sandboxed_count,
             "under_way": self.active_calls,
             "memory_kb": _resident_memory_kb(),
             "store": self.store_writer.status(),
             "transcripts": self.tailer.status(),
             "derived": self.derived_events.status(),
+            "observers": self.observer_runs.status(),
             "http": self.http.status(),
         }
 
@@ -292,6 +315,7 @@ class Daemon:
         isolation = connection.isolation_of(pid)
         if isolation == self._isolation:
             return True
+        self.sandboxed_count += 1
         peer_confinement, own_confinement = map(connection.confinement_of, (isolation, self._isolation))
         if peer_confinement != own_confinement and all(map(le, peer_confinement, own_confinement)):
             self.stop()  # whoever started us was confined, and others need not suffer for it
@@ -309,8 +333,8 @@ class Daemon:
         silence = None if is_large or is_paused else self._deferred_calls.answer_silently(fields, stamps)
         if silence is not None:
             self.answered_count += 1
+            self.reaper.record_caller(fields[2], fields[8])  # before the answer: with it a shell that called us ends
             client.send(wire.encode_reply(wire.ANSWER, 0, 0, silence), last=True)
-            self.reaper.record_caller(fields[2], fields[9])
         elif client.has_hung_up:
             client.close()  # it had to wait for too long, and has itself answered by now
         elif (
@@ -323,7 +347,7 @@ class Daemon:
             client.send(wire.encode_reply(wire.COLD, 0), last=True)
         else:
             SocketCall(self, client, connection.parse_request(fields), pid).start(stamps, is_paused=is_paused)
-            self.reaper.record_caller(fields[2], fields[9])
+            self.reaper.record_caller(fields[2], fields[8])
 
 
 def _is_live_event(fields: list[bytes]) -> bool:

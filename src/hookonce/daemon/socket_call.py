@@ -14,8 +14,8 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from hookonce.base import process_info, wire
-from hookonce.base.event_loop import READ, EventLoop
+from hookonce.base import process_info, settings, wire
+from hookonce.base.event_loop import READ, EventLoop, Timer
 from hookonce.base.spawn import fork_child, write_all
 from hookonce.daemon.connection import ClientConnection, ClientRequest
 from hookonce.daemon.dedup_cache import DedupCache
@@ -95,6 +95,7 @@ def _run_child(request: ClientRequest, call_context: CallContext, client_fd: int
 
 _HANGUP_POLL_S = 0.1  # seconds between two looks at a client that has hung up
 _MAX_ANSWER_POLLS = 5  # looks for the end of a child whose client has gone
+_LONG_CALL_S = 0.02  # seconds after which other processes may have to know of a call whose hooks still run
 _FORGET_POLL_S, _MAX_FORGET_POLLS = 0.5, 20  # seconds until a client that is still there is looked for again; how often
 _NS_PER_S = 1_000_000_000
 _BEGIN = wire.encode_reply(wire.BEGIN, 0)
@@ -126,10 +127,17 @@ class SocketCall:
         self._started_at = monotonic() - process_info.process_age_s(pid)
         self._results = CallResults(f"{services.calls_dir}/{request.id}", pid)
         self._task: LoopTask[Reply] | ForkedCall | None = None
+        self._call: IncomingCall | None = None
+        self._has_acknowledged, self._has_begun = False, False
+        self._page_timer: Timer | None = None
         self._is_waiting = False  # for a hook, or for a copy of us
+        self._is_claimed = False  # by a file, in which the client looks for the answer
 
     def start(self, stamps: Stamps, *, is_paused: bool) -> None:
-        """Acknowledge the call, and run it once all callers that came meanwhile are acknowledged too."""
+        """Run the call. It is acknowledged when it has to wait for something, at the latest when its hooks begin.
+
+        What may take long until then is acknowledged at once, and runs after the I/O that is ready.
+        """
         services, request = self._services, self._request
         services.active_calls += 1
         call_context = replace(
@@ -141,14 +149,20 @@ class SocketCall:
             claim=self._claim,
             shared_stamps=stamps,
             is_paused=is_paused,
+            current_settings=settings.load(),
             results=self._results,
+            observers=[],
         )
         is_large = len(request.stdin) > LARGE_PAYLOAD_BYTES
         # To read a large payload for what is said too late is the very work that others should not wait for.
         payload = b"" if is_large else request.stdin
         call = dispatcher.receive_call(request.argv, payload, call_context, request.id, self._started_at)
-        self._send_ack(call)
-        services.loop.call_soon(partial(self._run, call, is_large=is_large))
+        self._call = call
+        if is_large or _reads_store(call):
+            self._client.send(self._take_ack())
+            services.loop.call_soon(partial(self._run, call, is_large=is_large))
+        else:
+            self._run_task(call)
 
     def _run(self, call: IncomingCall, *, is_large: bool) -> None:
         if not self._client.is_open:
@@ -165,10 +179,12 @@ class SocketCall:
         we are told here that it does not.
         """
         try:
-            if _HEARS_UNTIL_SHUTDOWN and self._client.send_now(_BEGIN):
+            if _HEARS_UNTIL_SHUTDOWN and self._client.send_now(self._take_ack() + _BEGIN):
+                self._has_begun = True
                 return True
         except OSError:
             raise CallAbandonedError("the client has gone on without us") from None
+        self._is_claimed = True
         return dedup.claim_call(call_id, keeps_results=True)
 
     def _run_task(self, call: IncomingCall) -> None:
@@ -177,11 +193,16 @@ class SocketCall:
         call_task.resume()
         if not call_task.is_over:
             self._wait_for_hooks()
-            services.loop.call_soon(services.dedup_cache.flush)  # once the hook has begun
+            flush = services.dedup_cache.flush
+            if self._has_begun:
+                self._page_timer = services.loop.call_later(_LONG_CALL_S, flush)
+            else:  # it may wait for another entry, whose hooks nobody may run again if we are killed
+                flush()
 
     def _wait_for_hooks(self) -> None:
         self._is_waiting = True
         self._client.notify_close(self._handle_hangup)
+        self._client.send(self._take_ack())  # which also has us told when it hangs up
 
     def _run_forked(self, call_context: CallContext) -> None:
         """Fork for a large payload."""
@@ -193,11 +214,14 @@ class SocketCall:
         self._wait_for_hooks()
         forked_call.start(request, forked_context(call_context), client.socket.fileno())
 
-    def _send_ack(self, call: IncomingCall) -> None:
-        """Send the acknowledgement with the deadline and the reply to use if we never answer."""
+    def _take_ack(self) -> bytes:
+        """The acknowledgement with the deadline and the reply to use if we never answer; nothing the second time."""
+        if self._has_acknowledged or self._call is None:
+            return b""
+        self._has_acknowledged, call = True, self._call
         remaining_s = dispatcher.call_timeout_s(call.argv, call.request) - (monotonic() - self._started_at)
         deadline_ns = clock_gettime_ns(CLOCK_BOOTTIME) + max(int(remaining_s * _NS_PER_S), 0)
-        self._client.send(_encode_reply(wire.ACK, deadline_ns, dispatcher.late_reply(call)))
+        return _encode_reply(wire.ACK, deadline_ns, dispatcher.late_reply(call))
 
     def _finish_forked(self, pid: int, *, has_answered: bool) -> None:
         self._count_answer()
@@ -215,16 +239,34 @@ class SocketCall:
     def _finish(self, reply: Reply | None) -> None:
         self._count_answer()
         client = self._client
+        if self._page_timer is not None:
+            self._page_timer.cancel()
         if reply is None:
             client.close()
         elif not self._is_waiting:  # it was answered at once, and no hook has run
             client.send(_encode_reply(wire.ANSWER, 0, reply), last=True)
         else:
+            self._send_answer(reply)
             self._services.dedup_cache.flush()
-            client.notify_close(self._schedule_forget)
-            client.send(_encode_reply(wire.ANSWER, 0, reply))
-            client.wait_for_hangup()
         self._results.release()
+
+    def _send_answer(self, reply: Reply) -> None:
+        """Send the answer of hooks. Where the client may not hear it, it is saved for whoever answers instead.
+
+        What a socket has taken the client reads, also after it has given up, and if we are killed (ADR 0032).
+        """
+        client, frame = self._client, _encode_reply(wire.ANSWER, 0, reply)
+        client.notify_close(None)
+        if not self._is_claimed and client.send(frame, last=True):
+            return
+        dedup.save_answer(self._request.id, reply, self._request.stdin)
+        if not client.is_open:
+            self._schedule_forget()
+            return
+        client.notify_close(self._schedule_forget)
+        if self._is_claimed:
+            client.send(frame)
+            client.wait_for_hangup()
 
     def _count_answer(self) -> None:
         self._services.active_calls -= 1
@@ -257,6 +299,14 @@ class SocketCall:
         self._task.cancel()
         self._results.release()
         dedup.remove_claim(self._request.id)
+        if self._call is not None and (observers := self._call.context.observers):  # their turn had come
+            self._call.context.start_observers(observers, None, self._call.context)
+
+
+def _reads_store(call: IncomingCall) -> bool:
+    """Whether a call is about something that is looked up in the record: the end of a session, an event with an id."""
+    request = call.request
+    return request is not None and (request.event.type == "session_end" or request.document is not None)
 
 
 def _encode_reply(kind: int, deadline_ns: int, reply: Reply) -> bytes:

@@ -90,6 +90,7 @@ def _is_retention_enabled() -> bool:
 _QUIET_PERIOD_S = 0.25  # seconds without a record after which they are stored: a second entry adds to the first
 _MAX_PENDING_AGE_S = 1.0  # seconds after which they are kept all the same
 _MAX_BUSY_DELAY_S = 5.0  # and though calls come one after the other
+_MAX_PENDING_ROWS = 256  # records in memory, beyond which they are kept though calls come
 _BATCH_ROWS = 16  # records in one turn of the loop
 _BUSY_RETRY_S = 0.02  # seconds for which we make room for those who call
 _MAX_SPOOL_FILES = 16  # of others, as above
@@ -145,10 +146,12 @@ class BackgroundStoreWriter:
         self._on_added(entry)
         self._schedule(_QUIET_PERIOD_S)
 
-    def _handle_rotation(self) -> None:
-        """A journal file is full and others will ingest it; while the store fails, pending entries are dropped here."""
-        if self.problem is not None:
-            self._pending.clear()
+    def _handle_rotation(self) -> bool:
+        """A journal file is full; while the store fails, pending entries are dropped here, and ingested from there."""
+        if self.problem is None:
+            return False
+        self._pending.clear()
+        return True
 
     def _schedule(self, seconds: float) -> None:
         if not self._is_scheduled:
@@ -167,7 +170,8 @@ class BackgroundStoreWriter:
 
     def _commit_if_idle(self) -> None:
         """Store a batch unless calls come in; the journal is restarted when everything is stored."""
-        if self._is_busy() and monotonic() - self._first_pending_at < _MAX_BUSY_DELAY_S:
+        is_early = len(self._pending) <= _MAX_PENDING_ROWS and monotonic() - self._first_pending_at < _MAX_BUSY_DELAY_S
+        if self._is_busy() and is_early:
             self._schedule(_BUSY_RETRY_S)
             return
         self._commit_batch()

@@ -7,7 +7,7 @@ from time import monotonic
 from hookonce.base.event_loop import READ, WRITE, EventLoop, Timer
 from hookonce.secrets import log
 
-_CHUNK_BYTES = 1 << 18
+_CHUNK_BYTES = 1 << 16  # for more than 128 KB the C library asks the system for memory each time
 IO_TIMEOUT_S = 10.0  # seconds for somebody who neither says all there is to say nor listens
 
 _ACCEPT_RETRY_S = 0.05  # pause where no descriptors are left
@@ -87,10 +87,10 @@ class BufferedStream:
         else:
             self.close()
 
-    def send(self, data: bytes, *, last: bool = False) -> None:
-        """Send data; after the `last` data the stream is finished."""
+    def send(self, data: bytes, *, last: bool = False) -> bool:
+        """Send data; after the `last` data the stream is finished. Whether all of it is with the other end already."""
         self._write_buffer, self._closes_after_write = self._write_buffer + data, last
-        self._flush()
+        return self._flush()
 
     def send_now(self, data: bytes) -> bool:
         """Send a few bytes if nothing waits before them; OSError where nobody listens any more."""
@@ -99,22 +99,24 @@ class BufferedStream:
         except BlockingIOError:
             return False
 
-    def _flush(self) -> None:
+    def _flush(self) -> bool:
         try:
             sent_bytes = self.socket.send(self._write_buffer) if self._write_buffer else 0
         except BlockingIOError:
             sent_bytes = 0
         except OSError:
             self.close()
-            return
+            return False
         self._write_buffer = self._write_buffer[sent_bytes:]
         if self._write_buffer:
             self.wait_for(READ | WRITE)
-        elif self._closes_after_write:
+            return False
+        if self._closes_after_write:
             self.finish()
         else:
             self.clear_deadline()
             self.watch(READ)
+        return True
 
     def finish(self) -> None:
         """Everything was sent: close."""

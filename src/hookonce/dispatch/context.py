@@ -27,6 +27,7 @@ from hookonce.trust.pin_store import load_guards
 
 if TYPE_CHECKING:
     from hookonce.dispatch.hook_faults.table import HookFault
+    from hookonce.dispatch.run import ObserverJob
 
 
 def _keep_event(event: Event, _: float) -> Task[Event]:
@@ -59,9 +60,16 @@ class CallContext(Struct, frozen=True, kw_only=True):
     claim: Callable[[str], bool] = dedup.claim_call  # whether the hooks of a call are ours to run, by its id
     add_duration: Callable[[Event], Event] = lambda event: event  # the end of a tool call with the time since its start
     results: CallResults | None = None  # of its hooks, where they outlive this process or one before it
+    observers: "list[ObserverJob] | None" = None  # gets hooks that nobody waits for, where they run after the answer
+    detaches_observers: bool = False  # where nobody does: whether they run in processes of their own, or are waited for
+    start_observers: "Callable[[list[ObserverJob], Record | None, CallContext], object]" = lambda *_: None
+    saves_answer: bool = True  # whether the answer is saved, for others that have the same call
+    # has a record written when nobody waits, once its placeholder is; of a call of so many bytes; whether it will be
+    defer_record: Callable[[Stored | None, int, Callable[[], object]], bool] = lambda _placeholder, _size, _write: False
     # what somebody has just looked at, None if nobody has: the manifests above all projects, and whether hooks pause
     shared_stamps: Stamps | None = None
     is_paused: bool | None = None
+    current_settings: settings.Settings | None = None  # as they were when the call came, None if nobody has looked
     spool: SpoolWriter
     dedup_store: dedup.DedupStore
     on_record: Callable[[Record], object] = lambda _: None  # gets each record as it was decided
@@ -75,7 +83,10 @@ class CallContext(Struct, frozen=True, kw_only=True):
 
 
 # What a process has of its own: stores, and who is told of what it does.
-_STORE_FIELDS = ("spool", "dedup_store", "find_event", "complete_end", "handler_registry")
+_STORE_FIELDS = (
+    *("observers", "detaches_observers", "spool", "saves_answer", "defer_record", "dedup_store"),
+    *("find_event", "complete_end", "handler_registry"),
+)
 _CALLBACK_FIELDS = ("on_record", "on_duplicate")
 
 
@@ -95,6 +106,7 @@ def oneshot_context(
         cwd=_current_dir(),
         spool=files,
         dedup_store=dedup.disk_store,
+        detaches_observers=True,
         runs_hooks=runs_hooks,
         on_record=partial(_note_process, caller_pid or os.getpid(), ancestors),
         complete_end=_complete_end,

@@ -16,15 +16,14 @@ import os
 from collections.abc import Callable, Generator
 from contextlib import suppress
 from hashlib import sha256
-from json import JSONEncoder
 from pathlib import Path
 from time import monotonic, time
 
 from msgspec import Struct, ValidationError, convert, to_builtins
-from msgspec.json import Decoder
+from msgspec.json import Encoder, decode
 from msgspec.structs import replace
 
-from hookonce.base.jsontext import dump, load
+from hookonce.base.jsontext import canonical_bytes, dump, load
 from hookonce.base.process_info import is_process_alive
 from hookonce.base.runtime_dir import (
     NoRuntimeDirError,
@@ -35,8 +34,9 @@ from hookonce.base.runtime_dir import (
     write_atomic,
 )
 from hookonce.base.sealing import is_sealed, seal, unseal
+from hookonce.dispatch.request.call_request import CallDecision
 from hookonce.errors import HookonceError
-from hookonce.model import Decision, Event, Gap, HookRun, Reply
+from hookonce.model import Event, Reply
 from hookonce.vocabulary.events import CALLER_FIELDS
 
 _CONTENT_WINDOW_S = 10  # seconds after a decision in which the same content may come through another entry
@@ -47,7 +47,8 @@ NO_PID = 0  # of an entry that no process decides
 _DEDUP_POLL_INTERVAL_S = 0.01
 _MAX_PAGE_WAIT_S = 1.0  # seconds for which a page may be busy; its writer may have been stopped
 _ENTRY_KEYS = frozenset({"called_through", *CALLER_FIELDS})  # what data say of an entry is no part of the call
-_encode_sorted = JSONEncoder(sort_keys=True, default=to_builtins).encode
+
+_encode_sorted = Encoder(order="sorted").encode
 
 DedupEntries = list["DedupEntry"]
 _JoinTask = Generator[float, None, "DedupEntry"]
@@ -60,14 +61,6 @@ class DedupTimeoutError(HookonceError):
 
 class PageBusyError(HookonceError):
     """A page is being written by another process, so nobody can say what is on it."""
-
-
-class CallDecision(Struct, frozen=True, kw_only=True):
-    """The merged decision of all hooks, before it is weakened to what the agent can be told."""
-
-    decision: Decision
-    runs: list[HookRun] = []
-    gaps: list[Gap] = []
 
 
 class DedupEntry(Struct, frozen=True):
@@ -122,7 +115,10 @@ def _content_digest(event: Event) -> str:
         result = tool.result  # but for how long it took; entries may spell a native name in two ways
         outcome = None if result is None else [result.ok, result.exit_code, result.error, result.output]
         content = [tool.name, tool.mcp_server, tool.input, event.cwd, outcome]
-    return sha256(_encode_sorted(content).encode()).hexdigest()
+    try:
+        return sha256(_encode_sorted(content)).hexdigest()
+    except UnicodeEncodeError:  # half a character
+        return sha256(canonical_bytes({"": to_builtins(content)})).hexdigest()
 
 
 def join_call(event: Event, via: str, deadline: float, store: DedupStore) -> _JoinTask:
@@ -239,9 +235,11 @@ def is_expired(entry: DedupEntry) -> bool:
 
 
 def _has_begun(call_id: str) -> bool:
-    """Whether hooks of a call have claim files, which are gone when it was answered, or nobody waits for that."""
+    """Whether hooks of a call have claims, which are gone when it was answered, or nobody waits for that."""
+    from hookonce.handlers.supervise.claim_slots import iter_claims  # few calls find a dead process
+
     with suppress(OSError, NoRuntimeDirError):
-        return any(name.startswith(f"{call_id}.") for name in os.listdir(runtime_path("calls", "")))  # noqa: PTH208
+        return any(name.startswith(f"{call_id}.") for name in iter_claims(runtime_path("calls", "")))
     return False
 
 
@@ -316,18 +314,17 @@ def update_page(
 
 def parse_entries(data: bytes, key: str) -> DedupEntries:
     """Entries of the file of a key; none if it cannot be read."""
+    if not data:
+        return []
     try:
-        data = unseal(key, data) if data else b"[]"
-        return _decode_entries(data)
+        data = unseal(key, data)
+        return decode(data, type=list[DedupEntry])
     except UnicodeDecodeError:
         return []
     except ValueError:  # what JavaScript may say and msgspec refuses
         with suppress(ValueError):
             return convert(load(data.decode()), type=list[DedupEntry])
         return []
-
-
-_decode_entries = Decoder(list[DedupEntry]).decode
 
 
 class CallClaim(Struct, frozen=True):

@@ -134,15 +134,15 @@ def _gap(capability: str, note: str) -> Gap:
     return Gap(where="$.decision", capability=capability, strategy="exclude", effect="observes", note=note)
 
 
-def runs_record_id(event_id: str) -> str:
-    """The id of the record that says how the hooks of a derived event have run."""
-    return ids.derive_id(event_id, HOOK_RUNS_EVENT, "0")
+def runs_record_id(event_id: str, index: int = 0) -> str:
+    """The id of the record that says how hooks have run after the record of their event: one of several, by index."""
+    return ids.derive_id(event_id, HOOK_RUNS_EVENT, str(index))
 
 
-def build_runs_record(event: Event, runs: list[HookRun], gaps: list[Gap]) -> Record:
-    """The record of hook runs that follows a derived event, whose own row is never changed; no format writes it."""
+def build_runs_record(event: Event, runs: list[HookRun], gaps: list[Gap], index: int = 0) -> Record:
+    """The record of hook runs that follows an event, whose own row is never changed; no format writes it."""
     runs_event = Event(
-        id=runs_record_id(event.id),
+        id=runs_record_id(event.id, index),
         schema=SCHEMA,
         type=HOOK_RUNS_EVENT,
         agent=event.agent,

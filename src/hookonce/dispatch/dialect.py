@@ -11,6 +11,7 @@ from hookonce.agents import config_event_of, native_event, native_tool, point_of
 from hookonce.agents import encode as payload_for
 from hookonce.base.invocation import CANONICAL_DIALECT
 from hookonce.base.jsontext import dump, load
+from hookonce.base.settings import Settings
 from hookonce.dispatch.hook_privacy import attribute_event, privacy_level, redact_for_hook
 from hookonce.errors import HookonceError
 from hookonce.handlers.operation import OperationResult
@@ -52,15 +53,20 @@ def is_agent_dialect(dialect: str) -> bool:
 
 
 def encode_input(
-    dialect: str, event: Event, hook: Hook, scope: Scope = "user", decision: Decision | None = None
+    dialect: str,
+    event: Event,
+    hook: Hook,
+    scope: Scope = "user",
+    decision: Decision | None = None,
+    current_settings: Settings | None = None,
 ) -> tuple[bytes, list[Gap]]:
     """A hook's stdin in its dialect, and gaps for the fields that were synthesised, or may not be told.
 
-    `decision` is what a derived event is about, such as a refusal.
+    `decision` is what a derived event is about, such as a refusal; the settings are looked up if nobody has done so.
     """
     if dialect == CANONICAL_DIALECT:
         identity = HookIdentity(event=hook.event, name=hook.name)
-        told_event = attribute_event(event)
+        told_event = attribute_event(event, current_settings)
         fields = {name: getattr(told_event, name) for name in told_event.__struct_fields__}
         return dump(HookInput(**fields, hook=identity, decision=decision)), []
     if dialect in formats.FORMATS:

@@ -14,34 +14,30 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookonce.agents import canonical_event_of, point_of
-from hookonce.base import ids, invocation, process_info, settings
+from hookonce.base import ids, invocation, process_info
 from hookonce.base.jsontext import drop_none, load_leniently
 from hookonce.base.runtime_dir import runtime_path
 from hookonce.dispatch import context, dedup, fail_mode, intake, pause, stop_limit
 from hookonce.dispatch.context import CallContext
-from hookonce.dispatch.fast_path import table
 from hookonce.dispatch.hook_faults import notice
 from hookonce.dispatch.identification import configured_name, identify
 from hookonce.dispatch.live_formats import find_format, is_live, load_caller
 from hookonce.dispatch.pipeline import (
     AlreadyClaimedError,
     CallAbandonedError,
-    CallArguments,
-    CallRequest,
     find_hooks_in_force,
-    parse_request,
     process_request,
 )
-from hookonce.dispatch.response import CallResponse, hook_error_records
-from hookonce.dispatch.run import call_budget_s
+from hookonce.dispatch.request.call_record import append_record, name_observers, record_response
+from hookonce.dispatch.request.call_request import CallArguments, CallRequest, call_budget_s, parse_request
+from hookonce.dispatch.response import CallResponse
 from hookonce.errors import HookonceError, PayloadError
 from hookonce.handlers.operation import OperationRunner, Task, run_blocking, run_to_completion
 from hookonce.handlers.supervise.hook_results import CallResults
 from hookonce.model import Agent, Gap, Object, Record, Reply
 from hookonce.secrets import log
-from hookonce.sessions.stored_records import note_session_log, redact_record
-from hookonce.store.spool import files
-from hookonce.vocabulary.events import CALLER_CWD, HOOK_DEPTH, is_document
+from hookonce.vocabulary.events import CALLER_CWD, HOOK_DEPTH
+from hookonce.vocabulary.names import hook_name
 
 TRIAL_PAYLOAD = b'{"hookonce":"trial"}'  # nobody's payload: whoever sends it only wants to know that we are there
 _REPLY_MARGIN_S = 0.25  # seconds beyond the hooks' own time, in which an answer still reaches the agent
@@ -71,7 +67,7 @@ def receive_call(
     """Parse a call and find the hooks for it, once; what is wrong with it is told by its answer."""
     request = silent_agent = None
     try:
-        arguments = _parse_arguments(argv, call_id, started_at)
+        arguments = _parse_arguments(argv or _identify_caller(raw, call_context.environment), call_id, started_at)
         is_paused = pause.is_paused() if call_context.is_paused is None else call_context.is_paused
         if raw == TRIAL_PAYLOAD or is_paused:
             silent_agent, call_context = load_caller(arguments.agent), replace(call_context, runs_hooks=False)
@@ -131,8 +127,8 @@ def answer_call(
 
     Raises only if not even the fail mode can be told; the client then gives the reply that was prepared beforehand.
     """
-    call_context = context.oneshot_context(environment)
     refresh_client_files()
+    call_context = context.oneshot_context(environment)
     return run_blocking(
         answer_incoming(receive_call(argv, raw, call_context, call_id or ids.new_id(), started_at)), run_operation
     )
@@ -185,6 +181,20 @@ def call_timeout_s(argv: list[str], request: CallRequest | None = None) -> float
         return _UNKNOWN_AGENT_TIMEOUT_S
 
 
+def _identify_caller(raw: bytes, environment: Mapping[str, str]) -> list[str]:
+    """The arguments of a call that came without any, by its payload: versions of an agent without `args` drop them.
+
+    Its entry is a door of its own: the same call may come through another one too.
+    """
+    try:
+        identification = identify(load_leniently(raw.decode(errors="replace")), environment)
+    except ValueError as problem:
+        raise HookonceError(f"called without arguments, with a payload that cannot be read: {problem}") from problem
+    if identification.kind != "agent" or identification.name is None or identification.event is None:
+        raise HookonceError(f"called without arguments, by an unknown agent: {'; '.join(identification.evidence)}")
+    return [identification.name, identification.event, "--via", f"{identification.name}/unknown"]
+
+
 def _parse_arguments(argv: list[str], call_id: str = "", started_at: float | None = None) -> CallArguments:
     call = invocation.parse_words([invocation.CLIENT_NAME, *argv])
     if call is None:
@@ -194,6 +204,8 @@ def _parse_arguments(argv: list[str], call_id: str = "", started_at: float | Non
 
 def refresh_client_files() -> None:
     """Refresh the fail-mode file and the fast-path table beside the client; errors are only logged."""
+    from hookonce.dispatch.fast_path import table  # a one-shot process finds them current, most of the time
+
     try:
         fail_mode.refresh_fail_mode()
         table.refresh_table()
@@ -218,8 +230,13 @@ def _answer_request(request: CallRequest, call: IncomingCall) -> Task[Reply]:
         raise
     except BaseException as problem:  # noqa: BLE001  recorded, and answered by the fail mode of the call
         response = _failure_response(request, problem, call_context)
+    observers = call_context.observers or []
+    if observers:
+        response = name_observers(response, [hook_name(job.selection.hook) for job in observers])
     with suppress(BaseException):  # a decision that was made is told, whatever becomes of its record
-        _record_response(request.arguments.id, response, call)
+        record_response(request.arguments.id, response, call.raw, call_context)
+    if observers:
+        call_context.start_observers(observers, response.record, call_context)
     return response.reply
 
 
@@ -228,7 +245,7 @@ def _record_paused(request: CallRequest, call: IncomingCall) -> Task[None]:
     try:
         response = yield from process_request(request, call.context)
         record = replace(response.record, gaps=[*response.record.gaps, pause.PAUSE_GAP])
-        _record_response(request.arguments.id, replace(response, record=record), call)
+        record_response(request.arguments.id, replace(response, record=record), call.raw, call.context)
     except GeneratorExit:
         raise
     except BaseException as problem:  # noqa: BLE001  the agent goes on all the same
@@ -258,35 +275,6 @@ def _await_claimant(request: CallRequest, call: IncomingCall) -> Task[Reply]:
         append_record(response.record, call.context)
         intake.report_gaps(response.record)
     return response.reply
-
-
-def _record_response(call_id: str, response: CallResponse, call: IncomingCall) -> None:
-    call_context = call.context
-    if response.is_duplicate:
-        call_context.on_duplicate(response.record.event.id)
-        return
-    may_be_noted = not (is_document(response.record.event) and call_context.runs_hooks)
-    if response.record.event.id != call_id and may_be_noted and settings.load().record:
-        call_context.spool.forget(call_id)  # it came through another entry first: one record stays, under its id
-    for record in (response.record, *hook_error_records(response.record)):
-        append_record(record, call_context)
-    if call_context.runs_hooks and (response.record.runs or dedup.has_claim(call_id)):
-        dedup.save_answer(call_id, response.reply, call.raw)
-    call_context.on_record(response.record)
-    intake.report_gaps(response.record)
-
-
-def append_record(record: Record, call_context: CallContext) -> None:
-    """Append a record to the spool; one that cannot be written is counted, and costs nobody the answer."""
-    if not settings.load().record:
-        return
-    try:
-        stored_record = redact_record(record)
-        call_context.spool.append(stored_record)
-        note_session_log(stored_record, call_context.environment)
-    except Exception as problem:  # noqa: BLE001  as above
-        files.count_lost_record()
-        _log_problem("record", problem)
 
 
 def _failure_response(request: CallRequest, problem: BaseException, call_context: CallContext) -> CallResponse:
@@ -357,7 +345,10 @@ def _reply_by_evidence(
     counts_stops: bool = True,
 ) -> Reply:
     """Fail mode by arguments and payload, else by the arguments alone; to somebody unknown there is nothing to say."""
-    words = _parse_leniently(argv)
+    try:
+        words = _parse_leniently(argv or _identify_caller(raw, call_context.environment))
+    except Exception:  # noqa: BLE001  nobody knows whose refusal it would be
+        return fail_mode.unknown_caller_reply(call_context.cwd)
     with suppress(Exception):
         request = _identify_request(words, raw, call_context.environment)
         return _fail_mode_reply(request, call_context, problem, counts_stops=counts_stops)

@@ -32,9 +32,18 @@ from hookonce.vocabulary.events import BROADER_EVENTS
 from hookonce.vocabulary.names import AGENT_ALIASES
 
 if TYPE_CHECKING:
-    from hookonce.dispatch.pipeline import CallArguments
+    from hookonce.dispatch.request.call_request import CallArguments
 
 FAIL_CLOSED_REASON = "hookonce could not run the required hooks; its log (hookonce logs) shows why"
+BROKEN_MANIFEST_REASON = (
+    "the file of your hooks or of their policy cannot be read, and one of the hooks must answer before this is done; "
+    "hookonce doctor says what is wrong in it"
+)
+UNKNOWN_CALLER_REASON = (
+    "hookonce was called without arguments by an unknown agent, and a required hook has to judge some calls; "
+    "run hookonce doctor, which names entries that are too new for an agent\n"
+)
+_BLOCK_CODE = 2  # the exit code that says no to most agents
 UNREFUSED_GAP = Gap(
     where="$.decision",
     capability="blocking",
@@ -49,7 +58,7 @@ _WRAPPER_MARK = "wrapper"  # before the refusals of entries that run something w
 
 def fail_mode_file() -> Path:
     """The fail-mode file: a line for each agent and event that has a refusal."""
-    return paths.client_path().with_name("failmode.bin")
+    return paths.client_path().with_name(lookup.FAIL_MODE_FILE)
 
 
 def open_reply(agent: Agent) -> Reply:
@@ -101,6 +110,17 @@ def find_call_refusal(call: "CallArguments", event_type: str, cwd: str, problem:
     except (OSError, ValueError):
         project = None
     return find_refusal(event_type, project, problem=problem, cwd=cwd)
+
+
+def unknown_caller_reply(cwd: str) -> Reply:
+    """The reply to an agent that nobody knows: no to whatever it is about, where a required hook has to judge calls."""
+    if pause.is_paused():
+        return Reply()
+    try:
+        event_types = closed_event_types(find_project(cwd), cwd)
+    except Exception:  # noqa: BLE001  what cannot be looked at now was looked at when the refusals were made
+        event_types = _saved_event_types() | _guarded_event_types(cwd or "/", None)
+    return Reply(code=_BLOCK_CODE, stderr=UNKNOWN_CALLER_REASON) if event_types else Reply()
 
 
 def _guarded_event_types(cwd: str, project: Path | None) -> set[str]:
@@ -184,6 +204,7 @@ def _source_digest() -> str:
     content = [
         __version__,
         _WRAPPER_MARK,
+        UNKNOWN_CALLER_REASON,
         [(str(source.path), source.data, source.problem) for source in find_sources(None)],
         load_policies(None),
         list(_iter_guard_folders(load_guards())),
@@ -230,7 +251,12 @@ def _iter_guard_folders(guards: list[Guard]) -> Iterator[str]:
 
 
 def _iter_lines(event_types: set[str] | None) -> Iterator[str]:
-    """agent|event|exit code|stdout|stderr, as a shell can read and print it; at all events if None are named."""
+    """agent|event|exit code|stdout|stderr, as a shell can read and print it; at all events if None are named.
+
+    The first is for a call without arguments, whose agent nobody knows.
+    """
+    if event_types is None or event_types:
+        yield f"||{_BLOCK_CODE}||{_escape_printf(UNKNOWN_CALLER_REASON.encode())}"
     for agent in map(agents.load, agents.AGENTS):
         names = [agent.name, *(alias for alias, name in AGENT_ALIASES.items() if name == agent.name)]
         answers = _refusals(agent, event_types)

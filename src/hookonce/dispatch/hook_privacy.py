@@ -3,28 +3,28 @@
 Hooks in the canonical dialect or in an agent's own judge, and are told everything.
 """
 
+import os
 from collections.abc import Mapping
 from functools import cache
-from re import compile as pattern
-from secrets import token_bytes
 
 from msgspec.structs import replace
 
 from hookonce import formats
 from hookonce.base import settings
 from hookonce.base.invocation import CANONICAL_DIALECT
+from hookonce.base.regex import lazy_pattern
+from hookonce.base.settings import PrivacyLevel as Level
 from hookonce.errors import HookonceError
 from hookonce.manifest.discover import Scope
 from hookonce.model import Event, Gap, Hook, Record
 from hookonce.sessions.attribution import user_of
 from hookonce.store.integrity import keys
-from hookonce.store.privacy.redact import Level, redact
 from hookonce.vocabulary.names import hook_name
 
 DEFAULT_LEVEL: Level = "minimal"
 _KEY_BYTES = 32
 # Variables in which agents hand over a prompt, a tool's input or the user's address; git's own choose how it works.
-_CALL_VARIABLE = pattern(r"(?!GIT_)(\w+_)?(PROMPT|EMAIL)|(\w+_)?TOOL_(INPUT|OUTPUT|RESPONSE|RESULT)(_\w+)?")
+_CALL_VARIABLE = lazy_pattern(r"(?!GIT_)(\w+_)?(PROMPT|EMAIL)|(\w+_)?TOOL_(INPUT|OUTPUT|RESPONSE|RESULT)(_\w+)?")
 _KEYED_MARK = {"hashes": "keyed"}  # by what a reader knows that a hash is no SHA-256 of the text alone
 
 
@@ -44,6 +44,8 @@ def privacy_level(hook: Hook, scope: Scope) -> tuple[Level, list[Gap]]:
 
 def redact_for_hook(record: Record, level: Level) -> tuple[Record, list[Gap]]:
     """The record as a hook is told it: redacted, secrets masked, and below full no e-mail address."""
+    from hookonce.store.privacy.redact import redact  # most hooks judge, and are told all
+
     key, gaps = _digest_key()
     user = user_of(record.event, level, None if gaps else key, settings.load().user)
     if level == "full":
@@ -55,10 +57,10 @@ def redact_for_hook(record: Record, level: Level) -> tuple[Record, list[Gap]]:
     return Record(event=told_event, decision=output_record.decision), gaps
 
 
-def attribute_event(event: Event) -> Event:
+def attribute_event(event: Event, current: settings.Settings | None = None) -> Event:
     """The event as a hook that judges is told it: all of it, and whose it is."""
-    key, gaps = _digest_key()
-    return replace(event, user=user_of(event, "full", None if gaps else key, settings.load().user))
+    (key, gaps), user = _digest_key(), (current or settings.load()).user
+    return replace(event, user=user_of(event, "full", None if gaps else key, user))
 
 
 def filter_variables(environment: Mapping[str, str], level: Level) -> dict[str, str]:
@@ -80,4 +82,4 @@ def _digest_key() -> tuple[bytes, list[Gap]]:
 
 @cache
 def _process_key() -> bytes:
-    return token_bytes(_KEY_BYTES)
+    return os.urandom(_KEY_BYTES)

@@ -1,13 +1,13 @@
 """Identification of a payload: which agent or format it is from, by evidence; without any, the candidates."""
 
 from collections.abc import Iterator, Mapping
-from functools import cache
 from typing import Any, Literal
 
 from msgspec import Struct
 
 from hookonce import agents, formats
 from hookonce.agents import canonical_event_of, config_event_of, config_events, normalize, point_of
+from hookonce.agents.signatures import SIGNATURES, AgentSignature
 from hookonce.dispatch import live_formats
 from hookonce.model import Agent, Format, Object
 
@@ -27,30 +27,27 @@ class Identification(Struct, frozen=True, kw_only=True):
     evidence: list[str] = []
 
 
-def identify(payload: Any, environment: Mapping[str, str] | None = None) -> Identification:
-    """Identify one JSON document; `environment` only decides between agents that fit equally."""
+def identify(
+    payload: Any, environment: Mapping[str, str] | None = None, *, lists_candidates: bool = True
+) -> Identification:
+    """Identify one JSON document; `environment` only decides between agents that fit equally.
+
+    Candidates where there is no evidence cost the loading of every agent, so that nobody should list them in vain.
+    """
     if type(payload) is not dict:
         return Identification(kind="unknown", evidence=[f"expected a JSON object, got {_describe_json(payload)}"])
-    for form in _all_formats():
-        if form.is_mine(payload):
-            return Identification(kind="format", name=form.name, evidence=[f"has the keys of {form.title}"])
+    for name in formats.recognise(payload):
+        return Identification(kind="format", name=name, evidence=[f"has the keys of {formats.load(name).title}"])
     transcript_home = _find_transcript_home(payload)
     evidence_by_agent = {
-        agent.name: evidence
-        for agent in _all_agents()
-        if (transcript_home is None or not agent.home or agent.home == transcript_home[1])
-        and (evidence := _find_evidence(agent, payload, transcript_home))
+        name: evidence
+        for name, signature in SIGNATURES.items()
+        if (transcript_home is None or not signature.home or signature.home == transcript_home[1])
+        and (evidence := _find_evidence(name, signature, payload, transcript_home))
     }
+    if not evidence_by_agent and not lists_candidates:
+        return Identification(kind="unknown", evidence=_missing_evidence(payload))
     return _decide_identity(payload, evidence_by_agent, {} if environment is None else environment)
-
-
-@cache
-def _all_formats() -> list[Format]:
-    """All formats, OpenHook first: its key decides, whatever else is there."""
-    return [formats.load(name) for name in dict.fromkeys(("openhook", *formats.FORMATS))]
-
-
-_all_agents = cache(agents.load_all)
 
 
 def outweighs_claim(identification: Identification, claimed_agent: Agent, event_name: str | None, payload: Any) -> bool:
@@ -165,19 +162,22 @@ def _payload_events(agent: Agent, payload: Object) -> Iterator[str]:
     yield from (event for event in event_names if type(event) is str and event)
 
 
-def _find_evidence(agent: Agent, payload: Object, transcript_home: tuple[str, str] | None) -> list[str]:
-    """The strongest evidence that the payload is the agent's."""
-    if agent.home and transcript_home is not None:
+def _find_evidence(
+    name: str, signature: AgentSignature, payload: Object, transcript_home: tuple[str, str] | None
+) -> list[str]:
+    """The strongest evidence that the payload is the agent's; it is loaded only if its own function has to look."""
+    if signature.home and transcript_home is not None:
         key, home = transcript_home
         return [f"{key} lies in {home}"]
-    for signature_keys in agent.signature_keys:
+    for signature_keys in signature.signature_keys:
         if signature_keys <= payload.keys():
             return [f"has {' and '.join(sorted(signature_keys))}"]
     mode = payload.get("permission_mode")
-    if type(mode) is str and mode in agent.permission_modes:
+    if type(mode) is str and mode in signature.permission_modes:
         return [f"permission_mode {mode} is its own"]
-    if agent.recognise is not None and agent.recognise(payload) is not None:
-        return [_SHAPE_EVIDENCE]
+    if any(keys <= payload.keys() for keys in signature.recognise_keys):
+        recognise = agents.load(name).recognise
+        return [_SHAPE_EVIDENCE] if recognise is not None and recognise(payload) is not None else []
     return []
 
 
@@ -198,14 +198,9 @@ def _find_transcript_home(payload: Object) -> tuple[str, str] | None:
         path = payload.get(key)
         if type(path) is str and path:
             unix_path = path.replace("\\", "/")
-            if homes := [home for home in _agent_homes() if f"/{home}/" in unix_path]:
+            if homes := [one.home for one in SIGNATURES.values() if one.home and f"/{one.home}/" in unix_path]:
                 return key, max(homes, key=len)
     return None
-
-
-@cache
-def _agent_homes() -> list[str]:
-    return [home for name in agents.AGENTS if (home := agents.load(name).home)]
 
 
 def _names_known_event(agent: Agent, payload: Object) -> bool:

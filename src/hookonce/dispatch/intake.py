@@ -19,12 +19,11 @@ from hookonce.base.jsontext import canonical_bytes
 from hookonce.base.process_info import is_process_alive
 from hookonce.dispatch import dedup
 from hookonce.dispatch.context import CallContext
-from hookonce.dispatch.dedup import CallDecision, DedupEntries, DedupEntry, DedupStore
+from hookonce.dispatch.dedup import DedupEntries, DedupEntry, DedupStore
+from hookonce.dispatch.request.call_request import CallDecision
 from hookonce.errors import HookonceError
 from hookonce.model import SCHEMA, Decision, Event, Format, Gap, Object, Origin, Record
 from hookonce.secrets import log
-from hookonce.store.integrity import keys
-from hookonce.store.privacy.redact import digest
 from hookonce.store.spool import files
 from hookonce.store.spool.lookup import KnownEvent
 from hookonce.vocabulary.events import CALLER_FIELDS, is_imported
@@ -53,6 +52,9 @@ def read_document(form: Format, document: Object, received: str, via: str | None
 
 def content_digest(document: Object) -> str:
     """Keyed hash of a document's canonical JSON."""
+    from hookonce.store.integrity import keys
+    from hookonce.store.privacy.redact import digest
+
     key = None
     with suppress(OSError, HookonceError):  # where no key can be kept, nothing else is either
         key = keys.load_digest_key()

@@ -1,5 +1,7 @@
 """Module hooks: the descriptor of a module, its grants, the request to it, and the parsing of its answer."""
 
+import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,14 +20,26 @@ from hookonce.handlers.environment import find_program
 from hookonce.handlers.module import ON_EVENT, ModuleOperation
 from hookonce.handlers.operation import OperationResult
 from hookonce.manifest.discover import Scope
-from hookonce.model import Event, Handler, Record
+from hookonce.model import Event, Handler, Object, Record
 from hookonce.modules.protocol.capabilities import capability_requests, decide_capability, policy_from_grants
-from hookonce.modules.protocol.descriptor import Descriptor, load_descriptor, mount_problems
+from hookonce.modules.protocol.descriptor import (
+    Descriptor,
+    Transport,
+    descriptor_document,
+    load_descriptor,
+    mount_problems,
+)
 from hookonce.modules.protocol.messages import parse_response
 from hookonce.sessions.stored_records import record_kernel_event
 
 if TYPE_CHECKING:
     from hookonce.handlers.http import HttpOperation
+
+_BRIDGE_PROGRAM = """import os, sys
+sys.path[:] = sys.argv[1].split(os.pathsep)
+from hookonce.__main__ import main
+sys.exit(main(["module", "serve", sys.argv[2]]))
+"""
 
 
 def build_operation(selection: SelectedHook, record: Record, env: dict[str, str]) -> "HttpOperation | ModuleOperation":
@@ -41,6 +55,9 @@ def build_operation(selection: SelectedHook, record: Record, env: dict[str, str]
         request["session_id"] = event.session
     if descriptor.transport.type == "stdio":
         return ModuleOperation(descriptor=descriptor, request=request)
+    if descriptor.transport.type == "grpc":
+        file = Path(selection.folder) / (selection.hook.handler.file or "")
+        return _build_bridge_operation(descriptor, file, request, env)
     return _build_post(descriptor, dump(request), env)
 
 
@@ -56,6 +73,8 @@ def load_reachable_module(handler: Handler, folder: Path, scope: Scope) -> Descr
         raise HookonceError(
             f"{descriptor.name} is an MCP server, which cannot receive events; use a command that calls it"
         )
+    if descriptor.transport.type == "grpc" and descriptor.kind != "hook":
+        raise HookonceError(f"{descriptor.name} is a {descriptor.kind}; over gRPC a hook alone receives events")
     return descriptor
 
 
@@ -70,6 +89,8 @@ def find_obstacles(handler: Handler, folder: Path, scope: Scope) -> Iterator[tup
         return
     if missing_capabilities := _missing_capabilities(descriptor, None):
         yield "module", _denial_text(descriptor, missing_capabilities)
+    if descriptor.transport.type == "grpc":
+        yield from _find_missing_library()
     program_name = next(iter(descriptor.transport.command), "")
     program = Path(descriptor.folder or "", program_name) if "/" in program_name else find_program(program_name)
     if program_name and (program is None or not Path(program).exists()):
@@ -77,6 +98,37 @@ def find_obstacles(handler: Handler, folder: Path, scope: Scope) -> Iterator[tup
             "module",
             f"there is no program {program_name}, which {descriptor.name} needs to start",
         )
+
+
+def _find_missing_library() -> Iterator[tuple[str, str]]:
+    from importlib.util import find_spec  # few hooks need it
+
+    from hookonce.modules.protocol.amplifier_grpc import MISSING_LIBRARY
+
+    if find_spec("grpc") is None:
+        yield "module", MISSING_LIBRARY
+
+
+def _build_bridge_operation(
+    descriptor: Descriptor, file: Path, request: Object, env: dict[str, str]
+) -> ModuleOperation:
+    """The operation that asks a gRPC server through a process of its own: grpcio has threads, and the daemon forks."""
+    search_paths = os.pathsep.join(path for path in sys.path if path)
+    command = [sys.executable, "-I", "-S", "-c", _BRIDGE_PROGRAM, search_paths, str(file.absolute())]
+    token_variable = descriptor.transport.token_env
+    variables = {token_variable: env[token_variable]} if token_variable and token_variable in env else {}
+    extra = descriptor.extra | {"server": descriptor_document(descriptor)["transport"]}  # another one, another process
+    bridge = replace(descriptor, transport=Transport(type="stdio", command=command), extra=extra)
+    return ModuleOperation(descriptor=bridge, request=request, variables=variables)
+
+
+def expected_answer_keys(operation: ModuleOperation) -> frozenset[str]:
+    """Keys that stand in an answer beside what it decides: of a hook over gRPC, all fields of its HookResult."""
+    if _BRIDGE_PROGRAM not in operation.descriptor.transport.command:
+        return frozenset()
+    from hookonce.modules.protocol.amplifier_grpc import HOOK_RESULT
+
+    return frozenset({"data", *(field.name for field in HOOK_RESULT.values())})
 
 
 def _build_post(descriptor: Descriptor, body: bytes, env: dict[str, str]) -> "HttpOperation":

@@ -1,160 +1,30 @@
 """Call pipeline: decode ─ select hooks of all scopes ─ run in order ─ merge ─ weaken ─ record ─ native reply."""
 
 from os.path import join
-from pathlib import Path
-from time import monotonic, time
-from typing import Any
+from time import monotonic
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from hookonce import agents
-from hookonce.agents import decode, point_of
-from hookonce.base import ids, invocation, process_info, runtime_dir, times
-from hookonce.base.jsontext import NestingError, load_leniently
-from hookonce.base.paths import MAX_PATH_CHARS
-from hookonce.dispatch import dedup, fail_mode, intake, live_formats, stop_limit
+from hookonce.agents import point_of
+from hookonce.base import invocation, process_info, runtime_dir
+from hookonce.dispatch import dedup, fail_mode, intake, stop_limit
 from hookonce.dispatch.context import CallContext
-from hookonce.dispatch.dedup import CallDecision
 from hookonce.dispatch.dialect import is_agent_dialect
-from hookonce.dispatch.identification import (
-    Identification,
-    find_document_format,
-    identify,
-    outweighs_claim,
-    overruling_entry,
-    payload_event,
-)
+from hookonce.dispatch.request.call_request import CallDecision, CallRequest, HooksInForce, call_budget_s
 from hookonce.dispatch.response import CallResponse, add_scripts, build_response, effective_point, script_response
 from hookonce.dispatch.rewrite import apply_rewrite
-from hookonce.dispatch.run import CallerContext, HookResult, call_budget_s, hooks_task
-from hookonce.dispatch.select import CandidateHook, SelectedHook, find_candidates, find_policy_gap, select_hooks
-from hookonce.errors import UNREADABLE, DocumentError, HookonceError, PayloadError
+from hookonce.dispatch.run import CallerContext, HookResult, hooks_task
+from hookonce.dispatch.select import SelectedHook, find_candidates, find_policy_gap, select_hooks
+from hookonce.errors import HookonceError
 from hookonce.handlers.operation import Task
 from hookonce.manifest.discover import Scope, find_project
-from hookonce.model import Agent, Decision, Event, Format, Gap, Handler, Hook, Object, Origin, Record
-from hookonce.trust import approvals
+from hookonce.model import Decision, Event, Gap, Handler, Hook, Origin, Record
 from hookonce.vocabulary.decision_merge import merge_decisions
 
 _RECORD_WAIT_S = 0.2  # seconds
 _APPROVAL_REASON = "a person has allowed this call: hookonce allow, recorded as"
 _MAX_SELECTION_AGE_S = 0.05  # seconds for which hooks that were selected before a wait still count
 _SWEEP_EVENTS = frozenset({"session_start", "session_end"})  # moments at which nobody waits for a tool
-
-
-class CallArguments(Struct, frozen=True):
-    """Arguments of a call as the agent's configuration gives them, with its id and start time."""
-
-    agent: str
-    event: str | None = None
-    via: str | None = None
-    dialect: str | None = None
-    run: str | None = None
-    scope: str | None = None
-    timeout: float | None = None
-    on_failure: str | None = None
-    id: str = ""
-    started_at: float | None = None
-
-    @property
-    def is_closed(self) -> bool:
-        """Whether it is a wrapper that refuses where what it runs fails."""
-        return self.run is not None and self.on_failure == "closed"
-
-
-class HooksInForce(Struct, frozen=True, kw_only=True):
-    """The project of a call, and every hook of every scope that is for its event, as their files are now."""
-
-    project: Path
-    candidates: list[CandidateHook]
-
-
-class CallRequest(Struct, frozen=True, kw_only=True):
-    """A call, understood once: arguments, agent by evidence, native event name, event, caller's process (0: ours).
-
-    `budget_s` is the time for its hooks; `in_force` its hooks, None if nobody has looked; `hook_event` what hooks are
-    told, if the agent has said less; `document` what an open format says of it; `notice` what its user is told besides.
-    """
-
-    arguments: CallArguments = CallArguments(agent="")
-    agent: Agent
-    native: str
-    event: Event
-    caller_pid: int = 0
-    budget_s: float | None = None
-    in_force: HooksInForce | None = None
-    hook_event: Event | None = None
-    document: Record | None = None
-    notice: str | None = None
-
-
-def parse_request(call: CallArguments, raw: bytes, caller_pid: int = 0) -> CallRequest:
-    """Decode a call; the arguments are a claim, and evidence in the payload is stronger.
-
-    A PayloadError for whatever cannot be read: a model has written most of it, and hooks have to judge it.
-    """
-    claimed_agent = live_formats.load_caller(call.agent)
-    try:
-        payload = _parse_payload(raw)
-        identification = identify(payload) if payload else None
-        form = find_document_format(identification, claimed_agent, call.event)
-        if form is not None and (call.run is None or live_formats.is_live(claimed_agent.name)):
-            return _document_request(call, form, payload, caller_pid)
-        agent, event_name, event = _decode_payload(call, claimed_agent, payload, identification)
-    except DocumentError as problem:
-        raise PayloadError(problem.message, problem.path) from problem
-    except UNREADABLE as problem:
-        raise PayloadError(f"the payload has an unknown form ({type(problem).__name__})") from problem
-    event = _without_bad_cwd(event)
-    if call.via is not None:
-        event = replace(event, origin=Origin(via=[call.via]))
-    if agent is not claimed_agent:
-        event = replace(event, data=event.data | {"called_through": f"{claimed_agent.name} {call.event or ''}".strip()})
-    native = native_name(agent, event, event_name, payload_event(agent, event.native))
-    return CallRequest(
-        arguments=call,
-        agent=agent,
-        native=native,
-        event=event,
-        caller_pid=caller_pid,
-        budget_s=call_budget_s(agent, native, call.timeout, is_wrapper=call.run is not None),
-    )
-
-
-def _document_request(call: CallArguments, form: Format, payload: Any, caller_pid: int) -> CallRequest:
-    if type(payload) is not dict or not payload:
-        raise DocumentError(f"expected one JSON object, an event of {form.title}")
-    document = intake.read_document(form, payload, _received_time(call.id), call.via)
-    agent, native = live_formats.load_caller(form.name), live_formats.native_type(form, payload)
-    return CallRequest(
-        arguments=call,
-        agent=agent,
-        native=native,
-        event=_without_bad_cwd(document.event),
-        caller_pid=caller_pid,
-        budget_s=call_budget_s(agent, native, call.timeout),
-        document=document,
-    )
-
-
-def _without_bad_cwd(event: Event) -> Event:
-    """The event without a folder that no folder can be."""
-    is_bad = event.cwd is not None and ("\0" in event.cwd or len(event.cwd) > MAX_PATH_CHARS)
-    return replace(event, cwd=None) if is_bad else event
-
-
-def _decode_payload(
-    call: CallArguments, claimed_agent: Agent, payload: Any, identification: Identification | None
-) -> tuple[Agent, str | None, Event]:
-    """Agent and event by evidence of the payload, with the event decoded; marks of the environment prove nothing."""
-    agent, event_name = claimed_agent, call.event
-    if identification is not None and outweighs_claim(identification, claimed_agent, call.event, payload):
-        agent, event_name = agents.load(str(identification.name)), identification.event or call.event
-    identity: Object = {"id": call.id or ids.new_id(), "received": _received_time(call.id)}
-    entry = overruling_entry(agent, payload, claimed_agent, call.event) if call.event and payload else None
-    if entry is not None:
-        agent, event_name = entry
-    return agent, event_name, decode(agent, payload, event_name, is_certain=entry is not None, **identity)
 
 
 def find_hooks_in_force(request: CallRequest, call_context: CallContext) -> HooksInForce:
@@ -165,40 +35,6 @@ def find_hooks_in_force(request: CallRequest, call_context: CallContext) -> Hook
     cwds = (cwd, call_context.cwd) if cwd != call_context.cwd else (cwd,)
     candidates = find_candidates(project, request.event.type, call_context.shared_stamps, cwds)
     return HooksInForce(project=project, candidates=candidates)
-
-
-def native_name(agent: Agent, event: Event, *candidates: str | None) -> str:
-    """The configured event name: from arguments or payload if it fits the type, else the agent's own."""
-    native_names = {*agents.config_events(agent), *agent.config.points}
-    matches = (
-        name for name in candidates if name in native_names and agents.canonical_event_of(agent, name) == event.type
-    )
-    return next(matches, None) or agents.config_event_of(agent, event.type) or next(filter(None, candidates), "")
-
-
-def _parse_payload(raw: bytes) -> Any:
-    """Parse the payload; some agents send none, which is an event without details."""
-    text = raw.decode("utf-8-sig", "replace").strip()
-    if not text:
-        return {}
-    try:
-        return load_leniently(text)
-    except NestingError as problem:
-        raise PayloadError(str(problem)) from None
-    except ValueError as problem:
-        raise PayloadError(f"the payload is not JSON: {problem}") from None
-
-
-def _received_time(call_id: str | None) -> str:
-    """When a call came, by its UUIDv7, since it may have waited; an implausible time is not believed."""
-    now = time()
-    id_time = ids.time_of(call_id) if call_id else None
-    return (
-        times.from_seconds(id_time) if id_time is not None and now - _MAX_WAIT_S < id_time <= now else None
-    ) or times.now()
-
-
-_MAX_WAIT_S = 600  # seconds that a call may have waited
 
 
 class AlreadyClaimedError(HookonceError):
@@ -326,7 +162,10 @@ def _run_claimed(
         umask=call_context.umask,
         depth=nesting,
         handler_registry=call_context.handler_registry,
+        current_settings=call_context.current_settings,
         results=call_context.results,
+        observers=call_context.observers,
+        detaches_observers=call_context.detaches_observers,
     )
     return (yield from hooks_task(hooks, _event_for_hooks(request), caller, deadline))
 
@@ -350,9 +189,9 @@ def _select_call_hooks(
         return ([], [], [policy_refusal]) if policy_refusal is not None else ([script_hook], [], [])
     selection = select_hooks(event, in_force.project, in_force.candidates)
     decisions = selection.decisions
-    refusal = fail_mode.find_refusal(event.type, None, in_force.candidates) if selection.has_broken_source else None
-    if refusal is not None:
-        decisions = [*decisions, Decision(outcome="deny", reason=refusal, by="hookonce")]
+    if selection.has_broken_source and fail_mode.find_refusal(event.type, None, in_force.candidates) is not None:
+        refusal = Decision(outcome="deny", reason=fail_mode.BROKEN_MANIFEST_REASON, by="hookonce")
+        decisions = [*decisions, refusal]
     return selection.hooks, decisions, selection.gaps
 
 
@@ -378,6 +217,8 @@ def _apply_approval(request: CallRequest, decision: Decision) -> Decision:
     """Apply a person's approval to an `ask` that this agent may be unable to show, or leave a question for one."""
     if decision.outcome != "ask" or effective_point(request).ask == "native":
         return decision
+    from hookonce.trust import approvals  # few hooks ask
+
     _, effective_event, _ = apply_rewrite(decision, request.event)  # what would happen, not what was asked for
     if (approval := approvals.consume_approval(effective_event)) is not None:
         return replace(decision, outcome=None, reason=f"{_APPROVAL_REASON} {approval.event}", by="user")

@@ -1,7 +1,5 @@
 """Preparation of a hook: the operation for its handler type, and the parsing of its result."""
 
-import re
-import shlex
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -15,6 +13,8 @@ from msgspec.structs import replace
 from hookonce import formats
 from hookonce.base.invocation import CANONICAL_DIALECT
 from hookonce.base.jsontext import dump, load
+from hookonce.base.regex import lazy_pattern
+from hookonce.base.settings import Settings
 from hookonce.base.wire import MAX_FRAME_BYTES
 from hookonce.dispatch.dialect import decode_output, encode_input, is_agent_dialect
 from hookonce.dispatch.hook_privacy import has_open_format
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _MAX_MODULE_BYTES = 1 << 20  # more than that no module has to take
 _PLATFORM_NAMES = {"linux": "linux", "darwin": "darwin", "win32": "windows"}
-_SCRIPT_PATTERN = re.compile(
+_SCRIPT_PATTERN = lazy_pattern(
     r"[\w.@+-]+(?:/[\w.@+-]+)+(?=\s|$)"
 )  # a path from where the hook lies, and no shell's business
 
@@ -48,14 +48,18 @@ class PreparedHook(Struct, frozen=True, kw_only=True):
 
 
 def prepare_hook(
-    selection: SelectedHook, event: Event, world: ProcessContext, decision: Decision | None = None
+    selection: SelectedHook,
+    event: Event,
+    world: ProcessContext,
+    decision: Decision | None = None,
+    current_settings: Settings | None = None,
 ) -> PreparedHook:
     """Prepare a hook for an event, and for the decision that a derived one is about; an error if it cannot run."""
     hook, dialect = selection.hook, selection.hook.dialect or CANONICAL_DIALECT
     if hook.handler.type in MODEL_HANDLER_TYPES and is_agent_dialect(dialect):
         dialect = CANONICAL_DIALECT  # an agent's own payload names its user
     try:
-        stdin, gaps = encode_input(dialect, event, hook, selection.scope, decision)
+        stdin, gaps = encode_input(dialect, event, hook, selection.scope, decision, current_settings)
     except UNREADABLE as problem:
         raise PayloadError(f"the event cannot be written in {dialect} ({type(problem).__name__})") from problem
     is_large = len(stdin) > (_MAX_MODULE_BYTES if hook.handler.type == "module" else MAX_FRAME_BYTES)
@@ -86,7 +90,8 @@ def _build_operation(
     if handler.type == "function":
         from hookonce.handlers.function import build_function_operation, load_function  # most calls do without it
 
-        return build_function_operation(load_function(handler, selection.folder), stdin, world)
+        function, is_isolated = load_function(handler, selection.folder), selection.hook.isolation == "fork"
+        return build_function_operation(function, stdin, world, is_isolated=is_isolated)
     if handler.type != "http":
         raise HookonceError(f"handlers of type {handler.type} cannot be run")
     from hookonce.handlers.http import build_http_operation  # most calls do without it
@@ -151,7 +156,11 @@ def command_of(selection: SelectedHook) -> str:
         return load_function(handler, selection.folder).command
     command = handler.platform.get(_PLATFORM_NAMES.get(system, "")) or handler.command or ""
     script = _SCRIPT_PATTERN.match(command)
-    return shlex.quote(str(Path(selection.folder, script[0]))) + command[script.end() :] if script else command
+    if script is None:
+        return command
+    from shlex import quote
+
+    return quote(str(Path(selection.folder, script[0]))) + command[script.end() :]
 
 
 def digest_content(selection: SelectedHook) -> bytes:
@@ -161,3 +170,14 @@ def digest_content(selection: SelectedHook) -> bytes:
         if handler.type not in {"http", *MODEL_HANDLER_TYPES}:
             return command_of(selection).encode(errors="replace")
     return encode(handler)
+
+
+def model_cost_micros(handler_result: HandlerResult) -> int | None:
+    """What the model that a hook has asked costs, in millionths of a dollar; None where that is not known."""
+    if handler_result.usage is None:
+        return None
+    from hookonce.store.usage.prices import cost_of  # most hooks ask no model
+
+    with suppress(HookonceError):  # prices that cannot be read are told by doctor
+        return cost_of(handler_result.model, handler_result.usage)
+    return None

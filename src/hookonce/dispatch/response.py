@@ -1,7 +1,6 @@
 """Call response: a decision weakened to what the caller can be told, its native reply, and the record of the call."""
 
 from contextlib import suppress
-from hashlib import sha256
 from time import time
 from typing import TYPE_CHECKING
 
@@ -9,16 +8,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookonce.agents import point_of
-from hookonce.base import ids, process_info, settings
+from hookonce.base import ids
 from hookonce.base.terminal_text import escape_data
-from hookonce.dispatch import dedup, live_formats
-from hookonce.dispatch.dedup import CallDecision
+from hookonce.dispatch import live_formats
+from hookonce.dispatch.request.call_request import CallDecision
 from hookonce.dispatch.rewrite import apply_rewrite
 from hookonce.model import Actor, Decision, Event, Gap, HookRun, Origin, Point, Record, Reply
 from hookonce.vocabulary.decision_merge import MAX_CONTEXT_CHARS, merge_decisions, weaken
 
 if TYPE_CHECKING:
-    from hookonce.dispatch.pipeline import CallRequest
+    from hookonce.dispatch.dedup import DedupEntries, DedupEntry, DedupStore
+    from hookonce.dispatch.request.call_request import CallRequest
 
 
 _SCRIPT_WINDOW_S = 10  # seconds in which the same content may come through another entry
@@ -35,11 +35,11 @@ class CallResponse(Struct, frozen=True, kw_only=True):
 def effective_point(request: "CallRequest") -> Point:
     """The event's capabilities; a `fatal` ask counts as native while a terminal is there."""
     point = point_of(request.agent, request.native)
-    return (
-        replace(point, ask="native")
-        if point.ask == "fatal" and process_info.has_terminal(request.caller_pid)
-        else point
-    )
+    if point.ask != "fatal":
+        return point
+    from hookonce.base.process_info import has_terminal  # few agents have such an ask
+
+    return replace(point, ask="native") if has_terminal(request.caller_pid) else point
 
 
 def build_response(request: "CallRequest", call_decision: CallDecision) -> CallResponse:
@@ -58,12 +58,14 @@ def build_response(request: "CallRequest", call_decision: CallDecision) -> CallR
     return CallResponse(reply=_native_reply(replace(request, event=event), final), record=record)
 
 
-def script_response(request: "CallRequest", call_decision: CallDecision, store: dedup.DedupStore) -> CallResponse:
+def script_response(request: "CallRequest", call_decision: CallDecision, store: "DedupStore") -> CallResponse:
     """The response of a script in the agent's own configuration, and the record of the call, which others share."""
     entry, is_end = None, request.event.type == "session_end"  # whose entries are of another kind
     if request.arguments.run is None or is_end:
         return build_response(request, call_decision)
-    with suppress(dedup.PageBusyError):  # then it has a record of its own
+    from hookonce.dispatch.dedup import PageBusyError  # most calls are no scripts
+
+    with suppress(PageBusyError):  # then it has a record of its own
         entry = _join_scripts(request, call_decision, store)
     if entry is None:
         return build_response(request, call_decision)
@@ -73,18 +75,22 @@ def script_response(request: "CallRequest", call_decision: CallDecision, store: 
     return replace(response, record=_merge_parts(response.record, others))
 
 
-def add_scripts(response: CallResponse, entry: dedup.DedupEntry | None) -> CallResponse:
+def add_scripts(response: CallResponse, entry: "DedupEntry | None") -> CallResponse:
     """The response with a record that has the runs of scripts which were called for the same call."""
     if entry is None or not entry.scripts:
         return response
     return replace(response, record=_merge_parts(response.record, entry.scripts))
 
 
-def _join_scripts(request: "CallRequest", call_decision: CallDecision, store: dedup.DedupStore) -> dedup.DedupEntry:
+def _join_scripts(request: "CallRequest", call_decision: CallDecision, store: "DedupStore") -> "DedupEntry":
+    from hashlib import sha256
+
+    from hookonce.dispatch import dedup  # as above
+
     event, call = request.event, request.arguments
     name = f"{request.agent.name}/run/{sha256((call.run or '').encode(errors='surrogatepass')).hexdigest()[:8]}"
 
-    def join(entries: dedup.DedupEntries) -> dedup.DedupEntries:
+    def join(entries: "DedupEntries") -> "DedupEntries":
         window_s = dedup.CALL_ID_WINDOW_S if event.tool is not None and event.tool.call_id else _SCRIPT_WINDOW_S
         entries = [entry for entry in entries if not dedup.is_stale(entry, window_s)]
         match = next((entry for entry in entries if name not in entry.ids), None)
@@ -118,6 +124,8 @@ def _complete_record(record: Record, document: Record) -> Record:
 def _max_context_chars(decision: Decision) -> int:
     if decision.context is None:
         return MAX_CONTEXT_CHARS
+    from hookonce.base import settings  # few answers have a context
+
     return settings.load().require().context_limit or MAX_CONTEXT_CHARS
 
 
@@ -144,9 +152,9 @@ _ERROR_EVENT = "error_occurred"
 _CONTENT_FIELDS = ("tool", "prompt", "model", "usage", "origin", "native")
 
 
-def hook_error_records(record: Record) -> list[Record]:
+def hook_error_records(record: Record, first_index: int = 0) -> list[Record]:
     """An `error_occurred` record for each hook of a call that failed, derived from the call's own."""
-    failures = ((index, run) for index, run in enumerate(record.runs) if run.failure is not None)
+    failures = ((index, run) for index, run in enumerate(record.runs, first_index) if run.failure is not None)
     return [Record(event=_error_event(record.event, run, index)) for index, run in failures]
 
 

@@ -1,15 +1,14 @@
 """Hook execution: time budget, runs in order or at once.
 
 Hooks run one after the other, each seeing the input as those before it have left it; neighbours whose order does not
-matter run at once. The budget is what the agent waits for, less a margin in which the answer still reaches it.
+matter run at once. Hooks that nobody waits for run after the answer, or, without a daemon, in processes of their own.
 """
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from hashlib import sha256
 from itertools import groupby
-from math import inf, isfinite
+from math import inf
 from pathlib import Path
 from time import monotonic
 
@@ -17,44 +16,27 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookonce import agents
-from hookonce.agents import entry_timeout, point_of
 from hookonce.base import process_info, settings, times
 from hookonce.base.invocation import CANONICAL_DIALECT
 from hookonce.base.jsontext import dump
 from hookonce.dispatch.dialect import DialectEventError, dialect_variables
 from hookonce.dispatch.hook_privacy import DEFAULT_LEVEL, filter_variables, has_open_format, privacy_level
-from hookonce.dispatch.prepare import command_of, digest_content, prepare_hook
+from hookonce.dispatch.prepare import PreparedHook, command_of, digest_content, model_cost_micros, prepare_hook
 from hookonce.dispatch.rewrite import apply_rewrite
-from hookonce.dispatch.select import SelectedHook
+from hookonce.dispatch.select import SelectedHook, is_strict_nonblocking
 from hookonce.errors import HookonceError, PayloadError
 from hookonce.handlers.command import CommandOperation, ProcessContext
 from hookonce.handlers.environment import compose_environment, compose_model_environment, python_variables
-from hookonce.handlers.loop_task import TaskGroup
 from hookonce.handlers.operation import OperationResult, OperationRunner, Task, run_blocking, run_to_completion
 from hookonce.handlers.supervise import limits
-from hookonce.handlers.supervise.detached_process import run_detached
 from hookonce.handlers.supervise.hook_results import CallResults
 from hookonce.handlers.verdict import HandlerResult, Rights, Verdict, verdict
 from hookonce.manifest.discover import find_project
-from hookonce.model import Agent, Decision, Event, Gap, Hook, HookRun
+from hookonce.model import Decision, Event, Gap, Hook, HookRun
 from hookonce.secrets import log
-from hookonce.store.privacy.sanitize import sanitize_output
 from hookonce.vocabulary.names import MODEL_HANDLER_TYPES, hook_name
 
 DEFAULT_HOOK_TIMEOUT_S = 30  # seconds for one hook that names none
-_MIN_MARGIN_S, _MARGIN_RATIO = 0.5, 0.1
-
-
-def call_budget_s(agent: Agent, native: str, timeout_s: float | None, *, is_wrapper: bool = False) -> float:
-    """Seconds for all hooks of a call: the native timeout, or the agent's cap, less half a second or a tenth.
-
-    A wrapper without a timeout has the agent's own default, an installed entry the one that we have written.
-    """
-    if timeout_s is None or not (isfinite(timeout_s) and timeout_s > 0):
-        timeout_s = (agent.config.timeout if is_wrapper else None) or entry_timeout(agent, native)
-    limits = (timeout_s, point_of(agent, native).hard_timeout_s, agent.config.longest)
-    limit = min(value for value in limits if value is not None)
-    return max(limit - max(_MIN_MARGIN_S, _MARGIN_RATIO * limit), 0)
 
 
 def hook_timeout_s(hook: Hook, remaining_s: float) -> float:
@@ -82,9 +64,21 @@ class CallerContext(Struct, frozen=True, kw_only=True):
     handler_registry: process_info.HandlerRegistry = process_info
     depth_token: str = ""  # by which what its hooks start knows its depth
     reduces_privileges: bool = False  # whether its hooks have fewer privileges
+    current_settings: settings.Settings | None = None  # as they were when the call came
     results: CallResults | None = None  # of its hooks, where they outlive this process or one before it
     decision: Decision | None = None  # that a derived event is about
+    observers: "list[ObserverJob] | None" = None  # gets the hooks that nobody waits for, to run them after the answer
+    detaches_observers: bool = False  # whether those in an open format run in processes of their own
+    is_after_answer: bool = False
     is_test: bool = False  # whether hooks have all of its environment, and even those in the background are waited for
+
+
+class ObserverJob(Struct, frozen=True, kw_only=True):
+    """A hook that nobody waits for, with the event as the hooks before it have left it."""
+
+    selection: SelectedHook
+    event: Event
+    caller: CallerContext
 
 
 class HookResult(Struct, frozen=True, kw_only=True):
@@ -119,12 +113,15 @@ def hooks_task(
         return results
     depth_token = caller.handler_registry.register_handlers(caller.depth + 1)
     try:
-        is_reduced = settings.load().privileges == "reduced"
-        run_context = replace(caller, depth_token=depth_token, reduces_privileges=is_reduced)
+        is_reduced = (caller.current_settings or settings.load()).privileges == "reduced"
+        detaches = caller.detaches_observers and all(hook.event is None for hook in hooks)  # several are told in order
+        fields = {"depth_token": depth_token, "reduces_privileges": is_reduced, "detaches_observers": detaches}
+        run_context = replace(caller, **fields)
         refuser, gaps = "", []
         for batch in _batches(hooks, is_parallel=is_parallel):
             asked_hooks = [hook for hook in batch if not refuser or has_open_format(hook.hook)]
             gaps += [_unasked_gap(hook, refuser) for hook in batch if hook not in asked_hooks]
+            asked_hooks = _set_observers_aside(asked_hooks, event, run_context)
             outcomes, event = yield from _run_batch(asked_hooks, event, run_context, deadline)
             results += [result for _, result in outcomes]
             refuser = refuser or next(
@@ -137,6 +134,29 @@ def hooks_task(
     finally:
         caller.handler_registry.unregister_handlers(depth_token)
     return results
+
+
+def _set_observers_aside(hooks: list[SelectedHook], event: Event, caller: CallerContext) -> list[SelectedHook]:
+    """The hooks that are waited for; the others are told to whoever runs them after the answer, if somebody does."""
+    observers = caller.observers
+    if observers is None:
+        return hooks
+    judges = [hook for hook in hooks if not (_is_background(hook.hook, event) or has_open_format(hook.hook))]
+    job_caller = replace(caller, observers=None, results=None, is_after_answer=True)
+    for hook in hooks:
+        if hook not in judges:
+            observers.append(ObserverJob(selection=hook, event=hook.event or event, caller=job_caller))
+    return judges
+
+
+def _is_background(hook: Hook, event: Event) -> bool:
+    return hook.handler.background or event.type in _DETACHED_EVENTS
+
+
+def observer_task(job: ObserverJob, deadline: float) -> Task[HookResult]:
+    """Task that runs a hook after the answer: in its own time, one in the background until a deadline."""
+    result, _ = yield from _run_hook(job.selection, job.event, job.caller, deadline)
+    return result
 
 
 def runs_in_any_order(hook: Hook) -> bool:
@@ -166,6 +186,8 @@ def _run_batch(
 ) -> Task[tuple[list[tuple[SelectedHook, HookResult]], Event]]:
     """Run hooks at once: those that were not cancelled with their results, and the event as the next batch sees it."""
     if len(batch) > 1:
+        from hookonce.handlers.loop_task import TaskGroup  # most hooks run alone
+
         tasks = [_run_hook(hook, hook.event or event, caller, deadline) for hook in batch]
         group = TaskGroup(tasks, inf, lambda index, outcome: _ends_call(batch[index], outcome[0]))
         yield group
@@ -286,33 +308,21 @@ def _demand_answer(hook: Hook) -> Hook:
     return replace(hook, on_failure="closed")
 
 
-def model_cost_micros(handler_result: HandlerResult) -> int | None:
-    """What the model that a hook has asked costs, in millionths of a dollar; None where that is not known."""
-    if handler_result.usage is None:
-        return None
-    from hookonce.store.usage.prices import cost_of  # most hooks ask no model
-
-    with suppress(HookonceError):  # prices that cannot be read are told by doctor
-        return cost_of(handler_result.model, handler_result.usage)
-    return None
-
-
 def _run_handler(
     selection: SelectedHook, command: str, event: Event, caller: CallerContext, deadline: float
 ) -> Task[tuple[HandlerResult, Verdict, list[Gap]]]:
     hook, name = selection.hook, hook_name(selection.hook)
     if hook.handler.type in MODEL_HANDLER_TYPES and caller.depth > 0:
         raise HookSkippedError(f"{name} has a handler that does not run inside another hook")
-    preparation = prepare_hook(selection, event, _hook_world(selection, event, caller), caller.decision)
+    world = _hook_world(selection, event, caller)
+    preparation = prepare_hook(selection, event, world, caller.decision, caller.current_settings)
     gaps = preparation.gaps
     if caller.reduces_privileges and (extra_privileges := limits.describe_unremovable()):
         gaps = [*gaps, _handler_gap(f"{name} keeps privileges, {extra_privileges}", "privileges")]
-    if not caller.is_test and (hook.handler.background or event.type in _DETACHED_EVENTS):
-        run_result = OperationResult(code=0)
-        if caller.results is None or caller.results.begin(command):
-            process_context = _hook_world(selection, event, caller)
-            run_result = run_detached(preparation.operation, command, process_context, sanitize_output)
-        return HandlerResult(result=run_result, decision=None), verdict(hook, run_result, Decision(), Rights()), gaps
+    if caller.is_after_answer and _is_background(hook, event):
+        return (yield from _run_background(hook, preparation, command, deadline))
+    if _is_detached(hook, event, caller):
+        return (*_start_detached(selection, event, caller, preparation, command), gaps)
     remaining_s = hook_timeout_s(hook, deadline - monotonic())
     operation, recovered_result = replace(preparation.operation, timeout=remaining_s), None
     if remaining_s <= 0:
@@ -328,32 +338,60 @@ def _run_handler(
         hook = _demand_answer(hook)
     handler_result = _mask_failure(preparation.parse_result(run_result), event)
     may_allow = selection.may_allow and not runs_in_any_order(hook)
-    rights = Rights(may_allow=may_allow, strict=not hook.blocking and _is_strict_nonblocking(selection))
+    rights = Rights(may_allow=may_allow, strict=not hook.blocking and is_strict_nonblocking(selection))
     hook_verdict = verdict(
         hook, handler_result.result, handler_result.decision, rights, has_own_exit_codes=preparation.knows_exit_codes
     )
     return handler_result, hook_verdict, [*gaps, *handler_result.gaps]
 
 
-def _is_strict_nonblocking(selection: SelectedHook) -> bool:
-    """Whether non-blocking hooks may only observe; managed hooks are not the user's to weaken."""
-    if selection.scope not in {"project", "user"}:
-        return False
-    try:
-        return settings.load().require().strict_nonblocking
-    except HookonceError:
-        return False
+def _is_detached(hook: Hook, event: Event, caller: CallerContext) -> bool:
+    """Whether a hook runs in a process of its own, because nobody waits for it and we do not live on."""
+    is_unawaited = _is_background(hook, event) or (caller.detaches_observers and has_open_format(hook))
+    return is_unawaited and not (caller.is_test or caller.is_after_answer)
+
+
+def _start_detached(
+    selection: SelectedHook, event: Event, caller: CallerContext, preparation: PreparedHook, command: str
+) -> tuple[HandlerResult, Verdict]:
+    run_result = OperationResult(code=0)
+    if caller.results is None or caller.results.begin(command):
+        from hookonce.handlers.supervise.detached_process import run_detached  # few hooks are not waited for
+        from hookonce.store.privacy.sanitize import sanitize_output
+
+        process_context = _hook_world(selection, event, caller)
+        run_result = run_detached(preparation.operation, command, process_context, sanitize_output)
+    return HandlerResult(result=run_result, decision=None), verdict(selection.hook, run_result, Decision(), Rights())
+
+
+def _run_background(
+    hook: Hook, preparation: PreparedHook, command: str, deadline: float
+) -> Task[tuple[HandlerResult, Verdict, list[Gap]]]:
+    """Run a hook whose answer does not count, in all the time that there is; the log tells what it said."""
+    from hookonce.handlers.supervise.detached_process import log_end, log_start  # as above
+    from hookonce.store.privacy.sanitize import sanitize_output
+
+    log_start(command)
+    operation = preparation.operation
+    run_result = yield replace(operation, timeout=max(deadline - monotonic(), 0.0))
+    log_end(command, run_result, operation.payload, sanitize_output)
+    hook_verdict = verdict(hook, run_result, Decision(), Rights())
+    return HandlerResult(result=run_result, decision=None), hook_verdict, preparation.gaps
 
 
 def _mask_failure(handler_result: HandlerResult, event: Event) -> HandlerResult:
     """Mask the failure text, which may repeat the hook's input."""
     if handler_result.result.failure is None:
         return handler_result
+    from hookonce.store.privacy.sanitize import sanitize_output  # most hooks do not fail
+
     failure = sanitize_output(handler_result.result.failure.encode(errors="replace"), dump(event)).decode()
     return replace(handler_result, result=replace(handler_result.result, failure=failure))
 
 
 def _log_output(run_result: OperationResult, event: Event) -> bytes:
+    from hookonce.store.privacy.sanitize import sanitize_output
+
     output = log.truncate_output(run_result.stdout + run_result.stderr, _MAX_LOG_BYTES)
     return output and sanitize_output(output, dump(event)) + b"\n"
 

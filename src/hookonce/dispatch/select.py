@@ -376,3 +376,13 @@ def _matches_tool(hook: Hook, event: Event, *, native_names_only: bool) -> bool:
     return matches(
         hook.matcher, MatchSubject(tool.name, tool.native, tool.mcp_server, mcp_tool), natively=native_names_only
     )
+
+
+def is_strict_nonblocking(selection: SelectedHook) -> bool:
+    """Whether non-blocking hooks may only observe; managed hooks are not the user's to weaken."""
+    if selection.scope not in {"project", "user"}:
+        return False
+    try:
+        return settings.load().require().strict_nonblocking
+    except HookonceError:
+        return False

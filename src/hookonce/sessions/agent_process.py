@@ -40,12 +40,6 @@ class ProcessIdentity(NamedTuple):
 ProcessAncestry = tuple[ProcessIdentity, ...]  # the nearest first
 
 
-def parse_caller(field: bytes) -> ProcessIdentity | None:
-    """Parse the caller of a client from its frame; None where the system does not tell."""
-    pid, _, start_time = field.partition(b" ")
-    return ProcessIdentity(int(pid), start_time.decode("ascii")) if pid.isdigit() and start_time.isdigit() else None
-
-
 def identify_process(pid: int) -> ProcessIdentity | None:
     """The process that has a number now; None where the system does not tell, or nobody has it."""
     stat = read_proc_stat(pid)

@@ -8,15 +8,15 @@ import os
 from functools import lru_cache
 from hashlib import sha256
 from hmac import new as hmac
-from re import compile as pattern
 
 from hookonce import agents
+from hookonce.base.regex import lazy_pattern
+from hookonce.base.settings import PrivacyLevel as Level
 from hookonce.model import Event, User
-from hookonce.store.privacy.redact import Level
 
 _PREFIX = "user:"
 _PSEUDONYM_CHARS = 16
-_is_pseudonym = pattern(rf"{_PREFIX}[0-9a-f]{{{_PSEUDONYM_CHARS}}}").fullmatch
+_PSEUDONYM = lazy_pattern(rf"{_PREFIX}[0-9a-f]{{{_PSEUDONYM_CHARS}}}")
 _UNKNOWN_USERS = frozenset({"", "unknown"})  # what agents say who know no user
 
 
@@ -37,7 +37,7 @@ def public_user(user: User | None, configured_id: str | None) -> User | None:
     """The user of a stored or foreign event, if everybody may know it: a pseudonym, or whom the setting names."""
     if user is None or user.name is not None or user.id is None:
         return None
-    return user if user.id == configured_id or _is_pseudonym(user.id) else None
+    return user if user.id == configured_id or _PSEUDONYM.fullmatch(user.id) else None
 
 
 def _native_user_id(event: Event) -> str | None:

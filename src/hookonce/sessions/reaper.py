@@ -20,9 +20,9 @@ from hookonce.sessions.agent_process import (
     ProcessAncestry,
     ProcessIdentity,
     find_ancestry,
+    identify_process,
     is_running,
     load_process,
-    parse_caller,
     remove_process,
     save_process,
 )
@@ -98,7 +98,7 @@ class SessionReaper:
         self._clock, self._monotonic = clock, steady_clock
         self._sessions: OrderedDict[tuple[str, str], MonitoredSession] = OrderedDict()
         self._callers: OrderedDict[bytes, ProcessAncestry] = OrderedDict()
-        self._ancestries: dict[bytes, ProcessAncestry] = {}
+        self._ancestries: dict[bytes, tuple[ProcessIdentity, ProcessAncestry]] = {}  # by the caller's pid
         self._lookups_left, self._loaded_version = _MAX_ANCESTRY_LOOKUPS, None  # type: tuple[int, object]
 
     @property
@@ -109,14 +109,13 @@ class SessionReaper:
 
     def record_caller(self, call_id: bytes, parent: bytes) -> None:
         """Remember the ancestry of a client's caller; both may be gone by the time its record is stored."""
-        ancestry = self._ancestries.get(parent)
-        if ancestry is None:
-            caller_process = parse_caller(parent)
-            if caller_process is None or self._lookups_left <= 0:
+        if parent not in self._ancestries:
+            caller_process = identify_process(int(parent)) if parent.isdigit() and self._lookups_left > 0 else None
+            if caller_process is None:
                 return
             self._lookups_left -= 1
-            ancestry = self._ancestries[parent] = find_ancestry(caller_process)
-        if ancestry:
+            self._ancestries[parent] = caller_process, find_ancestry(caller_process)
+        if ancestry := self._ancestries[parent][1]:
             self._callers[call_id] = ancestry
         if len(self._callers) > _MAX_CALLERS:
             self._callers.popitem(last=False)
@@ -155,8 +154,7 @@ class SessionReaper:
     def check_sessions(self) -> None:
         """Every few seconds: end sessions whose process is gone or that are idle."""
         self._lookups_left = _MAX_ANCESTRY_LOOKUPS
-        live = ((parent, above) for parent, above in self._ancestries.items() if above and is_running(above[0]))
-        self._ancestries = dict(live)
+        self._ancestries = {pid: entry for pid, entry in self._ancestries.items() if entry[1] and is_running(entry[0])}
         if not settings.load().record or not self._store.run_with_recorder(self._sync_sessions):
             return
         processes = {session.process.identity for session in self._sessions.values()} - {None}

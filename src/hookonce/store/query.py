@@ -122,6 +122,13 @@ def resolve_session(connection: Connection, session: str, agent: str | None = No
     raise HookonceError(f"several sessions begin with {session!r}: {names_text}; type more of the id")
 
 
+def newest_session(connection: Connection, agent: str | None = None) -> tuple[str, str] | None:
+    """Agent and name of the session that was heard of last; of one agent if named."""
+    query = "SELECT agent, session FROM sessions WHERE agent = coalesce(?, agent) ORDER BY last_time DESC LIMIT 1"
+    row: tuple[str, str] | None = connection.execute(query, (agent,)).fetchone()
+    return row
+
+
 def session_agent(connection: Connection, session: str) -> str | None:
     """The agent of a session; HookonceError where several have a session of that name."""
     rows = connection.execute("SELECT agent FROM sessions WHERE session = ? ORDER BY agent", (session,)).fetchall()

@@ -6,7 +6,7 @@ import os
 import shutil
 
 from hookonce.agents import reports_session_start
-from hookonce.dispatch.pipeline import CallArguments, parse_request
+from hookonce.dispatch.request.call_request import CallArguments, parse_request
 from hookonce.sessions.recorder import Recorder
 from hookonce.store.writer import Writer
 from hookonce.vocabulary.events import CANONICAL_EVENTS
@@ -54,6 +54,7 @@ def planted(canaries):
 
 def left(home):
     """All that is left of calls in a home when everybody has gone: before and after it was put into the store."""
+    home.status(flush=True)
     home.end()
     yield from _files(home)
     with home.inside():

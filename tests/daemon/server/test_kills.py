@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 
 from tests.daemon.installed_home import HOOK, SILENT, TOOL, command, payload, refused
-from tests.handlers.processes import eventually, running
+from tests.handlers.processes import eventually
 
 KILLS = int(os.environ.get("HOOKONCE_KILLS", "4"))
 CALLERS = 16
@@ -69,7 +69,7 @@ def test_killed_at_random_moments_it_changes_no_verdict_and_runs_no_hook_twice(w
 
     assert {} == wrong
     assert expected == ran
-    assert eventually(lambda: not [*(warm.house / "calls").glob("*.*")] and not running(str(warm.house / "calls")), LONG)
+    assert eventually(lambda: not [*(warm.house / "calls").glob("*.*")] and not warm.orphans(), LONG)
 
 
 @pytest.mark.slow

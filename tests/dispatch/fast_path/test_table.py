@@ -66,7 +66,8 @@ def said(home, agent, event, payload, *, more=(), cwd=None, env=None, call=None)
         b"",
         b"",
     ]
-    return lookup.answer_silently(str(paths.client_path().parent), wire.encode_frame(fields))
+    table = lookup.load_current_table(str(paths.client_path().parent), fields[1])
+    return None if table is None else lookup.answer_silently(table, fields)
 
 
 def payloads():
@@ -252,7 +253,7 @@ def test_nothing_is_imported_that_costs_time():
     """
     Whoever imports more here makes every call of every agent wait.
     """
-    code = "import sys; from hookonce.client import oneshot; from hookonce.dispatch.fast_path import lookup; print(*sorted(m for m in sys.modules if m.startswith('hookonce')))"
+    code = "import sys; from hookonce.client import oneshot_call; from hookonce.dispatch.fast_path import lookup; print(*sorted(m for m in sys.modules if m.startswith('hookonce')))"
     names = "print(*({'typing', 're', 'enum', 'json', 'msgspec', 'pathlib', 'contextlib', 'functools'} & {*sys.modules}))"
     source = str(Path(lookup.__file__).parents[3])
     ran = subprocess.run(
@@ -262,5 +263,5 @@ def test_nothing_is_imported_that_costs_time():
         check=True,
     )
 
-    packages = "hookonce hookonce.base hookonce.base.wire hookonce.client hookonce.client.oneshot hookonce.dispatch"
+    packages = "hookonce hookonce.client hookonce.client.oneshot_call hookonce.dispatch"
     assert [f"{packages} hookonce.dispatch.fast_path hookonce.dispatch.fast_path.lookup", ""] == ran.stdout.split("\n")[:2]

@@ -93,6 +93,16 @@ def test_a_record_that_could_not_be_written_is_counted_once_and_found_again(monk
     assert 0 == files.lost_record_count()
 
 
+def test_a_placeholder_that_could_not_be_written_is_no_loss(monkeypatch):
+    """
+    Its record follows, and is counted if that cannot be written either.
+    """
+    monkeypatch.setattr(files, "_append_line", lambda *_: (_ for _ in ()).throw(OSError(28, "full")))
+
+    assert (False, 0) == (files.append_placeholder(noted(stored(1))), files.lost_record_count())
+    assert (False, 1) == (files.append(stored(1)), files.lost_record_count())
+
+
 def test_losses_are_counted_elsewhere_where_our_folder_takes_nothing(monkeypatch):
     monkeypatch.setattr(files, "_loss_file", lambda: paths.data_dir() / "not there" / "lost")
     files.fallback_loss_file().unlink(missing_ok=True)  # of a home that had the same path
@@ -196,6 +206,52 @@ def test_a_note_and_what_takes_it_back_stand_in_one_file(monkeypatch):
     folded()
 
     assert {other.event.id} == set(kept())
+
+
+# Full files
+
+
+def test_a_full_file_goes_once_its_records_are_stored_and_is_not_read_again(monkeypatch):
+    """
+    Megabytes that the process knows already would be read while agents wait.
+    """
+    monkeypatch.setattr(journals, "_MAX_FILE_BYTES", 1)
+    log, told = SpoolJournal(), [stored(number) for number in range(3)]
+    log.append(told[0])
+    log.append_placeholder(told[1].event.id, build_entry(noted(told[1])).body)
+    log.append(told[2])  # the first file is full; what it notes will be completed in this one
+    second = log.path
+    (first,) = {*files.spool_dir().iterdir()} - {second}
+    assert ingest.IngestResult() == folded()
+    log.confirm_stored([told[0].event.id])
+    assert first.exists()
+    log.append(told[1])
+    log.confirm_stored(one.event.id for one in told[1:])
+    log.close()
+
+    assert not first.exists()
+    assert second.exists()
+
+
+def test_full_files_of_a_store_that_cannot_be_written_are_left_to_others(monkeypatch):
+    monkeypatch.setattr(journals, "_ROTATE_BYTES", 1)
+    log, told = SpoolJournal(on_rotate=lambda: True), [stored(number) for number in range(3)]
+    for one in told:
+        log.append(one)
+
+    assert ingest.IngestResult(2, 0) == folded()
+    assert {one.event.id for one in told[:2]} == set(kept())
+
+
+def test_a_process_that_ends_leaves_full_files_with_what_is_not_stored(monkeypatch):
+    monkeypatch.setattr(journals, "_ROTATE_BYTES", 1)
+    log, told = SpoolJournal(), [stored(number) for number in range(3)]
+    for one in told:
+        log.append(one)
+    log.confirm_stored([told[0].event.id])
+    log.close()
+
+    assert ingest.IngestResult(2, 0) == folded()
 
 
 # Looking

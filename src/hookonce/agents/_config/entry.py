@@ -11,13 +11,6 @@ from hookonce.base import invocation
 from hookonce.base.invocation import CANONICAL_DIALECT
 from hookonce.model import Agent, Config, Handler, HandlerType, Hook, Json, Object, Wording
 
-# canonical field of a command handler → native key of the agents that follow Claude Code
-COMMAND_KEYS = {"command": "command", "timeout": "timeout", "background": "async", "status_message": "statusMessage"}
-# the same of other handlers
-HTTP_KEYS = {"type": "type", "url": "url", "headers": "headers", "allowed_env": "allowedEnvVars"}
-PROMPT_KEYS = {"type": "type", "prompt": "prompt", "model": "model"}
-TIMEOUT_KEYS = {"timeout": "timeout", "status_message": "statusMessage"}
-
 _FIELD_TYPES: dict[str, tuple[type, ...]] = {"timeout": (int, float), "background": (bool,), "allowed_env": (list,)}
 _FIELD_TYPES |= dict.fromkeys(("platform", "env", "headers"), (dict,))
 _MAX_TIMEOUT_S = 10**9  # seconds, the most that a manifest may say

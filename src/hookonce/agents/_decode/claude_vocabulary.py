@@ -43,6 +43,14 @@ def pick(table: dict[str, str], names: str) -> dict[str, str]:
     return {name: table[name] for name in names.split()}
 
 
+# canonical field of a command handler → native key of the agents that follow Claude Code
+COMMAND_KEYS = {"command": "command", "timeout": "timeout", "background": "async", "status_message": "statusMessage"}
+# the same of other handlers
+HTTP_KEYS = {"type": "type", "url": "url", "headers": "headers", "allowed_env": "allowedEnvVars"}
+PROMPT_KEYS = {"type": "type", "prompt": "prompt", "model": "model"}
+TIMEOUT_KEYS = {"timeout": "timeout", "status_message": "statusMessage"}
+
+
 def key_sets(*signatures: str) -> tuple[frozenset[str], ...]:
     """The signature keys of an agent: sets of keys that stand together in no other agent's payload."""
     return tuple(frozenset(keys.split()) for keys in signatures)

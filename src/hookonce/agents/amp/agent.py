@@ -202,6 +202,7 @@ AGENT = Agent(
     mcp_name="mcp__{}__{}".format,
     result=_result,
     recognise=_recognise,
+    recognise_keys=key_sets("thread", "thread_id"),
     wrap=_wrap,
     reply=reply,
     read_reply=read_reply,

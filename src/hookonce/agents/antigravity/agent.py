@@ -1,12 +1,14 @@
 """Agent table and decoder of Google Antigravity: payloads name neither their event nor a working directory."""
 
+from hookonce.agents._config.lazy_function import lazy_function
 from hookonce.agents._config.points import point
 from hookonce.agents._decode.claude_vocabulary import EVENTS, key_sets, name_table, pick, tool_names
 from hookonce.agents._decode.tool_calls import as_object, line_span
-from hookonce.agents.antigravity.config import MAX_TIMEOUT_S, MCP_GATEWAY_TOOL, parse, render
 from hookonce.agents.antigravity.reply import read_reply, reply
 from hookonce.model import Agent, Config, Event, Facts, Object
 
+MAX_TIMEOUT_S = 2**31 - 1  # seconds; a larger number, or a broken one, costs the whole file
+MCP_GATEWAY_TOOL = "call_mcp_tool"  # every MCP call goes through this one tool
 _SYNTHETIC_KEYS = ("event", "cwd", "tool", "input", "call_id")  # by `_unwrap`; no payload has them
 
 
@@ -138,6 +140,7 @@ AGENT = Agent(
     mcp=_mcp,
     mcp_name=lambda *_: MCP_GATEWAY_TOOL,
     recognise=_recognise,
+    recognise_keys=key_sets("conversationId"),
     wrap=_wrap,
     reply=reply,
     read_reply=read_reply,
@@ -154,8 +157,8 @@ AGENT = Agent(
                 ".antigravitycli/hooks.json",
             ),
         },
-        render=render,
-        parse=parse,
+        render=lazy_function("antigravity.config", "render"),
+        parse=lazy_function("antigravity.config", "parse"),
         points={
             "PreToolUse": point("prevent", ask="denies_headless"),
             "PreInvocation": point("context"),

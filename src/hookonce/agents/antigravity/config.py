@@ -16,10 +16,9 @@ from hookonce.agents._config.matchers.js_regex import McpPatterns, is_exactly_re
 from hookonce.agents._config.matchers.parts import matches_every_tool
 from hookonce.agents._config.points import config_events, point_of
 from hookonce.agents._config.provider_data import own_keys, own_matcher, placement_of, with_provider_data, without_keys
+from hookonce.agents.antigravity.agent import MAX_TIMEOUT_S, MCP_GATEWAY_TOOL
 from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
 
-MAX_TIMEOUT_S = 2**31 - 1  # seconds; a larger number, or a broken one, costs the whole file
-MCP_GATEWAY_TOOL = "call_mcp_tool"  # every MCP call goes through this one tool
 _DEFAULT_SET = "hookonce"  # the set of hooks that came from elsewhere
 _MCP_LOSS = f"{MCP_GATEWAY_TOOL} is every tool of every MCP server"
 _MCP_PATTERNS = McpPatterns(every=MCP_GATEWAY_TOOL, tools=lambda *_: MCP_GATEWAY_TOOL, loss=_MCP_LOSS)

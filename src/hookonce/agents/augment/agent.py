@@ -1,6 +1,5 @@
 """Agent table, decoder and encoder of Augment's command line, Auggie."""
 
-import re
 from typing import Any
 
 from hookonce.agents._config.points import point
@@ -8,9 +7,10 @@ from hookonce.agents._decode import tool_calls
 from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, key_sets, name_table, pick
 from hookonce.agents.augment.config import FLAT_EVENTS, parse, render
 from hookonce.agents.augment.reply import read_reply, reply
+from hookonce.base.regex import lazy_pattern
 from hookonce.model import Agent, Config, Event, Facts, Object, Tool
 
-_EXIT_CODE_PATTERN = re.compile(
+_EXIT_CODE_PATTERN = lazy_pattern(
     r"\AHere are the results from executing the command\.\s+<return-code>\s*(-?\d{1,10})\s*</return-code>"
 )
 _SHELL_OUTPUT_TEMPLATE = (
@@ -170,6 +170,7 @@ AGENT = Agent(
     mcp=_mcp,
     result=tool_calls.shell_result_reader(_EXIT_CODE_PATTERN),
     recognise=_recognise,
+    recognise_keys=key_sets("conversation_id workspace_roots"),
     wrap=_wrap,
     reply=reply,
     read_reply=read_reply,

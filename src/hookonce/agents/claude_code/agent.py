@@ -1,19 +1,28 @@
 """Agent table, decoder and encoder of Claude Code."""
 
-import re
 from typing import Any
 
-from hookonce.agents._config.entry import COMMAND_KEYS, HTTP_KEYS, PROMPT_KEYS, TIMEOUT_KEYS
+from hookonce.agents._config.lazy_function import lazy_function
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
-from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, mode_table, tool_names
-from hookonce.agents.claude_code.config import parse, render
+from hookonce.agents._decode.claude_vocabulary import (
+    COMMAND_KEYS,
+    DETAILS,
+    EVENTS,
+    HTTP_KEYS,
+    KEYS,
+    PROMPT_KEYS,
+    TIMEOUT_KEYS,
+    mode_table,
+    tool_names,
+)
 from hookonce.agents.claude_code.reply import read_reply, reply
+from hookonce.base.regex import lazy_pattern
 from hookonce.model import Agent, CompactionRule, Config, Event, Facts, Object, Result
 from hookonce.vocabulary.events import CHANGES_BY_FILE_EVENT, FILE_EVENTS_BY_CHANGE
 
 _HUMAN_SOURCES = ("user", "sdk")  # other sources of a prompt are the agent's own: timers, polls, the system
-_EXIT_CODE_PATTERN = re.compile(r"\AExit code (\d+)\b")
+_EXIT_CODE_PATTERN = lazy_pattern(r"\AExit code (\d+)\b")
 _FILES = {
     "user": "~/.claude/settings.json",
     "project": ".claude/settings.json",
@@ -167,8 +176,8 @@ AGENT = Agent(
                 f"{_MACOS_SETTINGS}.d/*.json",
             )
         },
-        render=render,
-        parse=parse,
+        render=lazy_function("claude_code.config", "render"),
+        parse=lazy_function("claude_code.config", "parse"),
         events={native: kind for native, kind in EVENTS.items() if native != "ErrorOccurred"},
         points={
             # Told to end the turn here, it ends it after the tool has run.
@@ -202,6 +211,7 @@ AGENT = Agent(
             "Notification": ("notification_type", "list"),
         },
         programs=("claude",),
+        exec_since="2.1.139",
         capabilities=frozenset(
             {"structured_output", "input_rewrite", "llm_evaluated", "http_handler", "async_execution"}
         ),

@@ -1,17 +1,17 @@
 """Agent table and decoder of Cline: nested payloads of its command line or editor, tools that take lists."""
 
-import re
 from hashlib import sha1
 from typing import Any
 
+from hookonce.agents._config.lazy_function import lazy_function
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
 from hookonce.agents._decode.claude_vocabulary import EVENTS, key_sets, name_table, pick
 from hookonce.agents.cline import encode
-from hookonce.agents.cline.config import parse, render
 from hookonce.agents.cline.encode import BLOCK_KEYS, EXIT_CODE_PATTERN, NUMBER_DIGITS_LIMIT, TASK_METADATA_KEYS, wrap
 from hookonce.agents.cline.reply import read_reply, reply
 from hookonce.base.jsontext import as_dict
+from hookonce.base.regex import lazy_pattern
 from hookonce.model import Agent, Config, Facts, Object, Result, Usage
 
 # The names of scripts. The command line's payloads have words of their own for the same events.
@@ -20,9 +20,9 @@ _SCRIPT_EVENTS = name_table(
     "TaskCancel=interrupt SessionShutdown=session_end"
 ) | pick(EVENTS, "UserPromptSubmit PreToolUse PostToolUse PreCompact Notification")
 _TOP_LEVEL_KEYS = frozenset({"clineVersion", "hookName", "reason", "agent_id", "parent_agent_id"})
-_UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9_-]+")
+_UNSAFE_CHARACTERS = lazy_pattern(r"[^A-Za-z0-9_-]+")
 # Words and dates look like hashes too: only a mixture of letters and digits is taken for one.
-_HASH_SUFFIX = re.compile(r"_(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{8}\Z")
+_HASH_SUFFIX = lazy_pattern(r"_(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{8}\Z")
 _MAX_TOOL_NAME_CHARS = 64  # characters of a tool's name
 
 
@@ -222,8 +222,8 @@ AGENT = Agent(
     read_reply=read_reply,
     config=Config(
         files={"user": "~/Documents/Cline/Hooks/", "project": ".clinerules/hooks/"},
-        render=render,
-        parse=parse,
+        render=lazy_function("cline.config", "render"),
+        parse=lazy_function("cline.config", "parse"),
         points={
             "PreToolUse": point("prevent rewrite context", hard_timeout_s=120),
             "PostToolUse": point("context stop", hard_timeout_s=120),

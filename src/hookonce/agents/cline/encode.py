@@ -10,6 +10,7 @@ from hookonce.agents._config.provider_data import without_keys
 from hookonce.agents._decode import tool_calls
 from hookonce.agents._decode.claude_vocabulary import name_table
 from hookonce.base.jsontext import as_dict, drop_none, dump, load_leniently, select_keys
+from hookonce.base.regex import lazy_pattern
 from hookonce.model import Event, Object, Result, Tool
 from hookonce.vocabulary.tools import WRITE_TOOLS
 
@@ -71,7 +72,7 @@ def shape_queries(source: str, *keys: str) -> Callable[[str, Object], tuple[str,
     return shape
 
 
-EXIT_CODE_PATTERN = re.compile(r"^Command exited with code (-?\d{1,10})$", re.MULTILINE)
+EXIT_CODE_PATTERN = lazy_pattern(r"^Command exited with code (-?\d{1,10})$", re.MULTILINE)
 NUMBER_DIGITS_LIMIT = 16  # longer numbers are no counts and no times
 TASK_METADATA_KEYS = ("initialTask", "result", "completionStatus")
 BLOCK_KEYS = {

@@ -4,21 +4,36 @@ import posixpath
 import re
 from typing import Any
 
-from hookonce.agents._config.entry import COMMAND_KEYS
+from hookonce.agents._config.lazy_function import lazy_function
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
-from hookonce.agents._decode.claude_vocabulary import DETAILS, KEYS, key_sets, mode_table, name_table, pick
-from hookonce.agents.codex.config import EVENTS, parse, render, trust_entries
+from hookonce.agents._decode.claude_vocabulary import (
+    COMMAND_KEYS,
+    DETAILS,
+    KEYS,
+    key_sets,
+    mode_table,
+    name_table,
+    pick,
+)
+from hookonce.agents._decode.claude_vocabulary import EVENTS as CLAUDE_EVENTS
 from hookonce.agents.codex.reply import read_reply, reply
 from hookonce.base.jsontext import as_dict
+from hookonce.base.regex import lazy_pattern
 from hookonce.model import Agent, CompactionRule, Config, Event, Facts, Object, Result, Tool
 from hookonce.vocabulary.tools import WRITE_TOOLS
 
+EVENTS = pick(
+    CLAUDE_EVENTS,
+    "PreToolUse PostToolUse PermissionRequest UserPromptSubmit SessionStart SessionEnd Stop SubagentStart SubagentStop "
+    "PreCompact PostCompact",
+) | {"Interrupt": "interrupt", "PreModelRequest": "before_model", "PostModelRequest": "after_model"}
+
 # Codex writes this above the answer of a patch. The answer of a command is its bare output: nothing is read there.
-_PATCH_EXIT_PATTERN = re.compile(r"\AExit code: (\d{1,10})\nWall time: ")
+_PATCH_EXIT_PATTERN = lazy_pattern(r"\AExit code: (\d{1,10})\nWall time: ")
 
 # Codex itself carries out a patch that a command gives to `apply_patch`, in another folder if it goes there first.
-_SHELL_PATCH_PATTERN = re.compile(
+_SHELL_PATCH_PATTERN = lazy_pattern(
     r"(?:\bcd[ ]+('[^'\n]+'|\"[^\"\n]+\"|[^\s&;|]+)[ ]*&&\s*)?\b(?:apply_patch|applypatch)\b[^\n]{0,200}\n?"
     r"(\*\*\* Begin Patch\n.*?\*\*\* End Patch)",
     re.DOTALL,
@@ -177,7 +192,7 @@ AGENT = Agent(
     ),
     config=Config(
         repairable=True,
-        review=("~/.codex/config.toml", ("hooks", "state"), trust_entries),
+        review=("~/.codex/config.toml", ("hooks", "state"), lazy_function("codex.config", "trust_entries")),
         files={
             "user": "~/.codex/hooks.json",
             "project": ".codex/hooks.json",
@@ -188,8 +203,8 @@ AGENT = Agent(
             "project": (".codex/config.toml",),
             "managed": ("/etc/codex/config.toml", "/etc/codex/hooks.json"),
         },
-        render=render,
-        parse=parse,
+        render=lazy_function("codex.config", "render"),
+        parse=lazy_function("codex.config", "parse"),
         events=EVENTS,
         points={
             "PreToolUse": point("prevent rewrite context message", ask="ignored"),

@@ -20,14 +20,8 @@ from hookonce.agents._config.gaps import lost_gap, misplaced_hook_gaps, skipped_
 from hookonce.agents._config.groups import map_entries
 from hookonce.agents._config.matchers.aliases import canonicalize_words, misread_word_gaps, restore_native_words
 from hookonce.agents._config.provider_data import own_keys, placement_of, with_provider_data, without_keys
-from hookonce.agents._decode import claude_vocabulary
+from hookonce.agents.codex.agent import EVENTS
 from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
-
-EVENTS = claude_vocabulary.pick(
-    claude_vocabulary.EVENTS,
-    "PreToolUse PostToolUse PermissionRequest UserPromptSubmit SessionStart SessionEnd Stop SubagentStart SubagentStop "
-    "PreCompact PostCompact",
-) | {"Interrupt": "interrupt", "PreModelRequest": "before_model", "PostModelRequest": "after_model"}
 
 _SETTINGS = frozenset({"state", "managed_dir", "windows_managed_dir"})  # what TOML holds beside the events
 _OTHER_HANDLER_TYPES = frozenset({"mcp_tool", "prompt", "agent"})  # what Codex's parser knows beside commands

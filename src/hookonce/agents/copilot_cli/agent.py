@@ -4,24 +4,23 @@ An event spelt `preToolUse` in the configuration gets camelCase payloads that ra
 `PreToolUse` gets snake_case payloads with Claude Code's tool names and Copilot's own arguments.
 """
 
-import re
 from functools import partial
 
-from hookonce.agents._config.entry import HTTP_KEYS
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
-from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, key_sets, name_table, pick, tool_names
+from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, HTTP_KEYS, key_sets, name_table, pick, tool_names
 from hookonce.agents._decode.encoder import to_epoch_ms
 from hookonce.agents.copilot_cli.config import EntryKeys, parse, render
 from hookonce.agents.copilot_cli.reply import camel_event, read_reply, reply
+from hookonce.base.regex import lazy_pattern
 from hookonce.model import Agent, Config, Event, Facts, Object, Result, Tool
 from hookonce.vocabulary.events import TOOL_END_EVENTS
 
 # The last line of a command's output; earlier versions wrote the shorter one.
-_EXIT_CODE_PATTERN = re.compile(r"<(?:shellId: \S+ completed|exited) with exit code (-?\d{1,10})>\s*\Z")
+_EXIT_CODE_PATTERN = lazy_pattern(r"<(?:shellId: \S+ completed|exited) with exit code (-?\d{1,10})>\s*\Z")
 _EXIT_CODE_TEMPLATE = "{}\n<shellId: 0 completed with exit code {}>"
-_TRANSCRIPT_HOME = re.compile(r"[/\\]\.copilot[/\\]")
-_CAMEL_BOUNDARY = re.compile(r"(?<=[a-z])[A-Z]")
+_TRANSCRIPT_HOME = lazy_pattern(r"[/\\]\.copilot[/\\]")
+_CAMEL_BOUNDARY = lazy_pattern(r"(?<=[a-z])[A-Z]")
 _MCP_CALL = "vendor.copilot-cli.preMcpToolCall"
 # These are told from the parent's session, everything else of a sub-agent from its own.
 _PARENT_SESSION_EVENTS = frozenset({"permission_request", "subagent_start", "subagent_stop"})
@@ -264,6 +263,7 @@ AGENT = Agent(
     mcp_name="{}-{}".format,
     result=_result,
     recognise=_recognise,
+    recognise_keys=key_sets("timestamp sessionId", "timestamp hook_event_name session_id"),
     wrap=_wrap,
     reply=reply,
     read_reply=read_reply,

@@ -3,15 +3,16 @@
 import re
 from typing import Any
 
+from hookonce.agents._config.lazy_function import lazy_function
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
 from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, name_table, pick, tool_names
-from hookonce.agents.devin.config import parse, render
 from hookonce.agents.devin.reply import read_reply, reply
+from hookonce.base.regex import lazy_pattern
 from hookonce.model import Agent, Config, Event, Facts, Object, Result
 
 # Devin frames what a command printed: a headline above it, the exit code as the last line.
-_EXIT_CODE_PATTERN = re.compile(r"\AOutput from command in shell .*\nExit code: (-?\d+)\s*\Z", re.DOTALL)
+_EXIT_CODE_PATTERN = lazy_pattern(r"\AOutput from command in shell .*\nExit code: (-?\d+)\s*\Z", re.DOTALL)
 
 
 def _result(facts: Facts, name: str) -> Result:
@@ -91,8 +92,8 @@ AGENT = Agent(
             "local": ".devin/config.local.json",
         },
         reads={"project": (".devin/hooks.v1.json",)},
-        render=render,
-        parse=parse,
+        render=lazy_function("devin.config", "render"),
+        parse=lazy_function("devin.config", "parse"),
         points={
             "PreToolUse": point("prevent"),
             "PermissionRequest": point("prevent allow"),

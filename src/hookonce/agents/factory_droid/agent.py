@@ -1,7 +1,6 @@
 """Agent table, decoder and encoder of Factory Droid: Claude Code's payloads; own tools, modes, MCP names."""
 
-import re
-
+from hookonce.agents._config.lazy_function import lazy_function
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
 from hookonce.agents._decode.claude_vocabulary import (
@@ -14,13 +13,13 @@ from hookonce.agents._decode.claude_vocabulary import (
     pick,
     tool_names,
 )
-from hookonce.agents.factory_droid.config import parse, render
 from hookonce.agents.factory_droid.reply import read_reply, reply
+from hookonce.base.regex import lazy_pattern
 from hookonce.model import Agent, Config, Event, Facts, Object
 from hookonce.vocabulary.tools import WRITE_TOOLS
 
-_EXIT_CODE_PATTERN = re.compile(r"\[Process exited with code (-?[0-9]{1,10})\]\s*\Z")
-_TASK_PROMPT_PATTERN = re.compile(r"\A# Task Tool Invocation\s+Subagent type: (\S+)")
+_EXIT_CODE_PATTERN = lazy_pattern(r"\[Process exited with code (-?[0-9]{1,10})\]\s*\Z")
+_TASK_PROMPT_PATTERN = lazy_pattern(r"\A# Task Tool Invocation\s+Subagent type: (\S+)")
 
 
 def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
@@ -153,8 +152,8 @@ AGENT = Agent(
             "SessionStart": ("source", "pattern"),
         },
         programs=("droid",),
-        render=render,
-        parse=parse,
+        render=lazy_function("factory_droid.config", "render"),
+        parse=lazy_function("factory_droid.config", "parse"),
         points={
             "PreToolUse": point("prevent rewrite allow stop", ask="ignored", rewrite="merge"),
             "PostToolUse": point("context stop message"),

@@ -1,24 +1,24 @@
 """Agent table, decoder and encoder of Gemini CLI: own event names, two forms of a tool's result, no call ids."""
 
-import re
 from typing import Any
 
+from hookonce.agents._config.lazy_function import lazy_function
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
 from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, key_sets, name_table, pick, tool_names
-from hookonce.agents.gemini_cli.config import parse, render
 from hookonce.agents.gemini_cli.reply import read_reply, reply
 from hookonce.base.jsontext import as_dict, drop_none
+from hookonce.base.regex import lazy_pattern
 from hookonce.model import Agent, CompactionRule, Config, Event, Facts, Object, Result, Tool, Usage
 
 _FENCE_OPEN, _FENCE_CLOSE = "<untrusted_context>\n", "\n</untrusted_context>"
-_SHELL_TRAILER_PATTERN = re.compile(
+_SHELL_TRAILER_PATTERN = lazy_pattern(
     r"(?:\nExit Code: (-?\d{1,10}))?(?:\nSignal: (\w+))?(?:\nBackground PIDs: [\d, ]+)?(?:\nProcess Group PGID: \d+)?\Z"
 )
 _TRAILER_SEARCH_CHARS = 400  # longer than any trailer: an output of megabytes is not searched
 _CANCEL_PREFIXES = ("Command was cancelled by user", "Command was automatically cancelled")
-_URL_PATTERN = re.compile(r"https?://[^\s<>\"'`]*[^\s<>\"'`.,;:!?)\]]")
-_UNSAFE_CHARACTERS, _MAX_TOOL_NAME_CHARS = re.compile(r"[^A-Za-z0-9_.:-]"), 63
+_URL_PATTERN = lazy_pattern(r"https?://[^\s<>\"'`]*[^\s<>\"'`.,;:!?)\]]")
+_UNSAFE_CHARACTERS, _MAX_TOOL_NAME_CHARS = lazy_pattern(r"[^A-Za-z0-9_.:-]"), 63
 _USAGE_KEYS = name_table(
     "promptTokenCount=input_tokens candidatesTokenCount=output_tokens cachedContentTokenCount=cache_read_tokens "
     "thoughtsTokenCount=reasoning_tokens totalTokenCount=total_tokens"
@@ -235,6 +235,7 @@ AGENT = Agent(
     mcp_name=_mcp_name,
     result=_result,
     recognise=_recognise,
+    recognise_keys=key_sets("hook_event_name"),
     wrap=_wrap,
     reply=reply,
     read_reply=read_reply,
@@ -251,8 +252,8 @@ AGENT = Agent(
             "user": ("~/.gemini/extensions/*/hooks/hooks.json",),
             "managed": ("/etc/gemini-cli/system-defaults.json", "/Library/Application Support/GeminiCli/settings.json"),
         },
-        render=render,
-        parse=parse,
+        render=lazy_function("gemini_cli.config", "render"),
+        parse=lazy_function("gemini_cli.config", "parse"),
         points={
             "BeforeTool": point("prevent stop rewrite message suppress hides_messages", ask="fatal", rewrite="merge"),
             "AfterTool": point("prevent stop context message suppress hides_messages"),

@@ -1,17 +1,17 @@
 """Agent table, decoder and encoder of Kiro and its ancestor Amazon Q: three generations of hooks."""
 
-import re
 from typing import Any
 
+from hookonce.agents._config.lazy_function import lazy_function
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
 from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, key_sets, name_table, pick, tool_names
-from hookonce.agents.kiro.config import parse, render
 from hookonce.agents.kiro.reply import read_reply, reply
+from hookonce.base.regex import lazy_pattern
 from hookonce.model import Agent, Config, Event, Facts, Object, Result, Tool
 
-_EXIT_CODE_PATTERN = re.compile(r"(?:\A|\n)Exit Code: (-?\d{1,10})\s*\Z")
-_EXIT_STATUS_PATTERN = re.compile(r"(-?\d{1,10})\Z")
+_EXIT_CODE_PATTERN = lazy_pattern(r"(?:\A|\n)Exit Code: (-?\d{1,10})\s*\Z")
+_EXIT_STATUS_PATTERN = lazy_pattern(r"(-?\d{1,10})\Z")
 _EDIT_COMMANDS = frozenset({"str_replace", "strReplace", "insert", "append"})
 _READ_MODES = {"Search": "search", "Directory": "find"}
 
@@ -194,6 +194,7 @@ AGENT = Agent(
     mcp_name="@{}/{}".format,
     result=_result,
     recognise=_recognise,
+    recognise_keys=key_sets("toolName toolArgs", "hook_event_name"),
     wrap=_wrap,
     reply=reply,
     read_reply=read_reply,
@@ -207,8 +208,8 @@ AGENT = Agent(
             ),
         },
         programs=("kiro-cli", "kiro"),
-        render=render,
-        parse=parse,
+        render=lazy_function("kiro.config", "render"),
+        parse=lazy_function("kiro.config", "parse"),
         events=_CURRENT_EVENTS | {"Manual": "vendor.kiro.Manual"},
         points={
             "PreToolUse": point("prevent"),

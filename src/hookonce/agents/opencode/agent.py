@@ -3,7 +3,6 @@
 The function `event` receives bus messages `{type, properties}`; the native event is then the message's type.
 """
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +13,7 @@ from hookonce.agents._decode.claude_vocabulary import key_sets, name_table, tool
 from hookonce.agents.opencode.encode import wrap
 from hookonce.agents.opencode.reply import DENY_EVENTS, read_reply, reply
 from hookonce.base.jsontext import as_dict
+from hookonce.base.regex import lazy_pattern
 from hookonce.model import Agent, Facts, Object, Result, Usage
 from hookonce.vocabulary.events import FILE_EVENTS_BY_CHANGE
 
@@ -202,7 +202,7 @@ _NON_EVENT_FUNCTIONS = frozenset({"auth", "config", "provider", "tool"})
 _SUBAGENT_EVENTS = {"session_start": "subagent_start", "agent_stop": "subagent_stop"}  # of a session that has a parent
 _BUILTIN_SUBAGENTS = frozenset({"general", "explore"})  # built in, and never the one that the user talks to
 _BUILTIN_UNDERSCORE_TOOLS = frozenset({"plan_enter", "plan_exit"})
-_UNSAFE_CHARACTERS = re.compile(r"[^a-zA-Z0-9_-]")
+_UNSAFE_CHARACTERS = lazy_pattern(r"[^a-zA-Z0-9_-]")
 
 
 def _refine(facts: Facts, data: Object, payload: Object) -> None:
@@ -328,6 +328,7 @@ AGENT = Agent(
     mcp_name=lambda server, tool: tool if server == "?" else _UNSAFE_CHARACTERS.sub("_", f"{server}_{tool}"),
     result=_result,
     recognise=_recognise,
+    recognise_keys=key_sets("hook input"),
     wrap=wrap,
     reply=reply,
     read_reply=read_reply,

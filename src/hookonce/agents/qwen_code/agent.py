@@ -1,27 +1,30 @@
 """Agent table, decoder and encoder of Qwen Code: Claude Code's events, Gemini CLI's tools and results."""
 
-import re
 from typing import Any
 
-from hookonce.agents._config.entry import COMMAND_KEYS, HTTP_KEYS, PROMPT_KEYS, TIMEOUT_KEYS
+from hookonce.agents._config.lazy_function import lazy_function
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
 from hookonce.agents._decode.claude_vocabulary import (
+    COMMAND_KEYS,
     DETAILS,
     EVENTS,
+    HTTP_KEYS,
     KEYS,
+    PROMPT_KEYS,
+    TIMEOUT_KEYS,
     key_sets,
     mode_table,
     name_table,
     pick,
     tool_names,
 )
-from hookonce.agents.qwen_code.config import parse, render
 from hookonce.agents.qwen_code.reply import read_reply, reply
+from hookonce.base.regex import lazy_pattern
 from hookonce.model import Agent, CompactionRule, Config, Event, Facts, Object, Result, Tool, Usage
 
 # How every finished command's report ends; a hint about long runs may follow a blank line.
-_REPORT_END_PATTERN = re.compile(
+_REPORT_END_PATTERN = lazy_pattern(
     r"\nExit Code: (-?\d{1,10}|\(none\))\nSignal: (\w+|\(none\))\nProcess Group PGID: (?:\d+|\(none\))(?:\Z|\n\n)"
 )
 _REPORT_TEMPLATE = (
@@ -36,8 +39,8 @@ _FILES = {
     "project": ".qwen/settings.json",
     "managed": "/etc/qwen-code/settings.json",
 }
-_UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9_-]")
-_HASH_SUFFIX_PATTERN = re.compile(r"(.+)_[01][0-9a-z]{6}")  # 32 bits in base 36, as unsafe or long names carry them
+_UNSAFE_CHARACTERS = lazy_pattern(r"[^A-Za-z0-9_-]")
+_HASH_SUFFIX_PATTERN = lazy_pattern(r"(.+)_[01][0-9a-z]{6}")  # 32 bits in base 36, as unsafe or long names carry them
 
 
 def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
@@ -234,8 +237,8 @@ AGENT = Agent(
         reads={
             "managed": ("/etc/qwen-code/system-defaults.json", "/Library/Application Support/QwenCode/settings.json")
         },
-        render=render,
-        parse=parse,
+        render=lazy_function("qwen_code.config", "render"),
+        parse=lazy_function("qwen_code.config", "parse"),
         points={
             "PreToolUse": point("prevent", ask="denies_headless", hard_timeout_s=_BUS_TIMEOUT_S),
             "PostToolUse": point("context", hard_timeout_s=_BUS_TIMEOUT_S),

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from hookonce.agents.transcripts import load
 from hookonce.agents.transcripts.accumulator import TranscriptAccumulator, TranscriptReader, parse_chunk
 from hookonce.agents.transcripts.types import ReaderMemory, TranscriptBatch, TranscriptCursor
-from hookonce.base.paths import MAX_PATH_CHARS
+from hookonce.base.runtime_location import MAX_PATH_CHARS
 from hookonce.errors import HookonceError
 
 _DATABASE_SUFFIX = ".db"

@@ -122,6 +122,7 @@ AGENT = Agent(
     mcp=_mcp,
     mcp_name="mcp_{}_{}".format,
     recognise=_recognise,
+    recognise_keys=key_sets("hookEventName sessionId", "hook_event_name timestamp"),
     wrap=_wrap,
     reply=reply,
     read_reply=read_reply,

@@ -10,9 +10,10 @@ from select import POLLIN, POLLOUT, poll
 from hookonce.base.runtime_location import open_socket_address
 from hookonce.base.wire import ACK, ANSWER, BEGIN, decode_replies, encode_reply, write_best_effort
 from hookonce.client.python.call import ClientCall, now_ns
+from hookonce.client.python.frame import reply_budget_ns
 
 POLL_INTERVAL_S = 0.005  # seconds between two looks
-_EXCHANGE_TIMEOUT_NS = 50_000_000  # nanoseconds in which a daemon has to take a call
+_MAX_FIRST_REPLY_NS = 500_000_000  # nanoseconds in which a daemon has to take a call
 _POLL_INTERVAL_MS = 100  # milliseconds between two looks at the caller
 _MAX_TEXT_BYTES = 64 << 20  # bytes of a text that a daemon can mean
 _EXIT_CODE_LIMIT = 10  # the shell tells these from accidents
@@ -40,7 +41,7 @@ def request_reply(call: ClientCall, frame: bytes) -> "DaemonReply | None":
         connection = _connect_or_start(call)
         if connection is None:
             return None
-        exchange = _DaemonExchange(connection, frame)
+        exchange = _DaemonExchange(connection, frame, _first_reply_ns(call))
         try:
             return exchange.run(call)
         except (OSError, DaemonProtocolError):
@@ -64,7 +65,7 @@ def connect_daemon(call: ClientCall) -> _socket.socket | None:
     """Connect to the daemon; None if there is one that must not be asked."""
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     connection.settimeout(0)
-    deadline_ns = now_ns() + _EXCHANGE_TIMEOUT_NS
+    deadline_ns = now_ns() + _first_reply_ns(call)
     address, fd = open_socket_address(f"{call.runtime_dir}/socket")
     try:
         while (error_number := connection.connect_ex(address)) in (EAGAIN, EINTR) and now_ns() < deadline_ns:
@@ -78,6 +79,11 @@ def connect_daemon(call: ClientCall) -> _socket.socket | None:
     if error_number in (ENOENT, ECONNREFUSED):
         raise NoDaemonError
     return None
+
+
+def _first_reply_ns(call: ClientCall) -> int:
+    """Time in which a daemon has to take a call; in a crowd that is sooner than an interpreter starts."""
+    return max(min(_MAX_FIRST_REPLY_NS, reply_budget_ns(call.argv) // 10), 0)
 
 
 def _is_same_user(connection: _socket.socket) -> bool:
@@ -148,11 +154,12 @@ def _leave_claim(call: ClientCall, connection: _socket.socket) -> bool:
 class _DaemonExchange:
     """State of one exchange."""
 
-    def __init__(self, connection: _socket.socket, frame: bytes) -> None:
+    def __init__(self, connection: _socket.socket, frame: bytes, first_reply_ns: int) -> None:
+        self._first_reply_ns = first_reply_ns
         self._connection, self._remaining, self._input = connection, memoryview(frame), bytearray()
         self._ack: DaemonReply | None = None
         self._has_begun = False
-        self._deadline_ns = now_ns() + _EXCHANGE_TIMEOUT_NS
+        self._deadline_ns = now_ns() + self._first_reply_ns
 
     def run(self, call: ClientCall) -> "DaemonReply | None":
         """Send and receive until there is an answer, or no time left for one."""
@@ -172,10 +179,10 @@ class _DaemonExchange:
                 return self._ack
 
     def stop_listening(self, call: ClientCall) -> "DaemonReply | None":
-        """Take what the daemon has said as all of it; hooks that have begun are its own, and nobody runs them again."""
+        """Take what the daemon has said as all of it, the answer too; hooks that have begun nobody runs again."""
         try:
             self._connection.shutdown(_socket.SHUT_RD)
-            while not self._has_begun:
+            while True:
                 self._receive_more()
                 if daemon_reply := self._take_answer():
                     return daemon_reply
@@ -195,7 +202,7 @@ class _DaemonExchange:
             byte_count = len(self._remaining)
         self._remaining = self._remaining[byte_count:]
         if self._ack is None:
-            self._deadline_ns = now_ns() + _EXCHANGE_TIMEOUT_NS
+            self._deadline_ns = now_ns() + self._first_reply_ns
 
     def _receive_more(self) -> None:
         try:

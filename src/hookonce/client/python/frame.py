@@ -11,7 +11,7 @@ _MAX_TIMEOUT_S = 1e6  # seconds that an entry can mean
 _STDIN_IDLE_NS = 2 * NS_PER_SECOND  # without a byte after which a whole payload is taken for all of it
 _POLL_INTERVAL_MS = 100  # milliseconds between two looks at the caller
 _CHUNK_BYTES = 1 << 20
-_STAT_PARENT, _STAT_START_TIME = 1, 19  # places in what the system tells of a process, after its name
+_STAT_PARENT = 1  # place in what the system tells of a process, after its name
 
 
 class PayloadTimeoutError(Exception):
@@ -29,8 +29,7 @@ def build_frame(call: ClientCall) -> bytes:
             _join_nul(call.environment),
             _cwd_bytes(),
             b"%d" % call.umask,
-            _read_payload(call, _reply_deadline_ns(call.argv)),
-            _caller_namespaces(),
+            _read_payload(call, now_ns() + reply_budget_ns(call.argv)),
             _caller_parent(call.caller),
         ]
     )
@@ -52,14 +51,14 @@ def _cwd_bytes() -> bytes:
         return b""
 
 
-def _reply_deadline_ns(argv: list[str]) -> int:
-    """Reply deadline: the entry's --timeout, less half a second or a tenth."""
+def reply_budget_ns(argv: list[str]) -> int:
+    """The time for an answer: the entry's --timeout, less half a second or a tenth."""
     seconds = 0.0
     for argument, value in zip(argv, argv[1:]):  # noqa: B905, RUF007  the last word has no value; `itertools` is an import
         if argument == "--timeout":
             seconds = _parse_number(value)
     seconds = seconds if 0 < seconds < _MAX_TIMEOUT_S else _DEFAULT_TIMEOUT_S
-    return now_ns() + int((seconds - max(0.5, seconds / 10)) * NS_PER_SECOND)
+    return int((seconds - max(0.5, seconds / 10)) * NS_PER_SECOND)
 
 
 def _parse_number(text: str) -> float:
@@ -115,19 +114,10 @@ def _is_complete_json(data: bytearray) -> bool:
     return bool(data.strip()) and not is_quoted and depth <= 0
 
 
-def _caller_namespaces() -> bytes:
-    """The caller's mount and process namespaces."""
-    try:
-        return b" ".join(os.readlink(b"/proc/self/ns/" + namespace) for namespace in (b"mnt", b"pid"))  # noqa: PTH115
-    except OSError:
-        return b""
-
-
 def _caller_parent(shell_pid: int) -> bytes:
-    """The shell's parent and its start time, because process ids are used again."""
+    """The shell's parent."""
     try:
-        parent_pid = _read_proc_stat(shell_pid)[_STAT_PARENT]
-        return parent_pid + b" " + _read_proc_stat(int(parent_pid))[_STAT_START_TIME]
+        return _read_proc_stat(shell_pid)[_STAT_PARENT]
     except (OSError, IndexError):
         return b""
 

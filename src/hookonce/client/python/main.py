@@ -28,7 +28,7 @@ def main(folder: str, install_lines: list[str], caller: int, argv: list[str]) ->
 
 def _answer_in_process(call: ClientCall, frame_bytes: bytes) -> int:
     """Answer in this process, which becomes the one-shot process that the native client would have started."""
-    from hookonce.client.oneshot import answer_frame
+    from hookonce.client.oneshot_call import answer_frame
     from hookonce.client.python.launch import acquire_slot, own_environment, set_descriptors
 
     slot = acquire_slot(call)

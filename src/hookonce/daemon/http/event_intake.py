@@ -27,7 +27,7 @@ from hookonce.base.jsontext import dump
 from hookonce.base.paths import nearest_folder
 from hookonce.daemon.http.connection import HttpError, RequestHead
 from hookonce.daemon.socket_call import DaemonServices
-from hookonce.dispatch import dedup, dispatcher, fail_mode, intake, live_formats, pause
+from hookonce.dispatch import dispatcher, fail_mode, intake, live_formats, pause
 from hookonce.dispatch.context import CallContext, oneshot_context
 from hookonce.dispatch.dispatcher import IncomingCall
 from hookonce.dispatch.fast_path.manifest_stamps import manifest_stamps
@@ -201,6 +201,7 @@ class EventIntake:
                 environment=_hook_environment(),
                 has_cwd=False,
                 claim=lambda _: True,  # nobody else knows the id of this call
+                observers=[],
                 shared_stamps=manifest_stamps(None),
                 is_paused=pause.is_paused(),
             )
@@ -236,7 +237,8 @@ def answer_stdin(client_dir: str, form_name: str, line: str) -> None:
     """Answer the event on stdin as a one-shot process does, and write its result to stdout."""
     paths.use_client_home(client_dir)
     oneshot = oneshot_context(_hook_environment())
-    call_context = replace(oneshot, cwd=os.sep, has_cwd=False, claim=lambda _: True, on_record=lambda _: None)
+    fields = {"claim": lambda _: True, "saves_answer": False, "on_record": lambda _: None}  # as above
+    call_context = replace(oneshot, cwd=os.sep, has_cwd=False, **fields)
     raw = sys.stdin.buffer.read()
     task = _answer_document(raw, form_name or None, int(line) or None, lambda: call_context, lambda: None)
     sys.stdout.buffer.write(dump(run_blocking(task)))
@@ -270,8 +272,9 @@ def _ask_hooks(
         records.append(record)
         call_context.on_record(record)
 
-    own_context = replace(call_context, on_record=handle_record, on_duplicate=duplicate_ids.append)
-    incoming = dispatcher.receive_call([name], raw, own_context, call_id := ids.new_id(), monotonic())
+    callbacks = {"on_record": handle_record, "on_duplicate": duplicate_ids.append}
+    own_context = replace(call_context, **callbacks, observers=None if call_context.observers is None else [])
+    incoming = dispatcher.receive_call([name], raw, own_context, ids.new_id(), monotonic())
     event_id = formats.document_id(formats.load(name), document)
     if incoming.request is None or incoming.request.document is None:
         reply = dispatcher.late_reply(incoming)
@@ -281,7 +284,7 @@ def _ask_hooks(
     event = incoming.request.event
     if event.cwd is not None:
         incoming = replace(incoming, context=replace(incoming.context, cwd=nearest_folder(event.cwd)))
-    reply = yield from _run_call(incoming, call_id, flush)
+    reply = yield from _run_call(incoming, flush)
     answer = _parse_answer(reply)
     if not records:
         known_ids = [known_id for known_id in duplicate_ids if call_context.find_event(known_id) is not None]
@@ -293,22 +296,19 @@ def _ask_hooks(
     return EventResult(id=event_id, state=state, event=records[0].event.id, answer=answer)
 
 
-def _run_call(incoming: IncomingCall, call_id: str, flush: Callable[[], object]) -> Task[Reply]:
-    task, value, has_waited = dispatcher.answer_incoming(incoming), None, False
+def _run_call(incoming: IncomingCall, flush: Callable[[], object]) -> Task[Reply]:
+    task, value = dispatcher.answer_incoming(incoming), None
     try:
         while True:
             wait = task.send(value)
             if not isinstance(wait, (int, float)):
                 flush()
-                has_waited = True
             value = yield wait
     except StopIteration as stop:
         reply: Reply = stop.value
         return reply
     finally:
         task.close()
-        if has_waited:
-            dedup.remove_claim(call_id)
 
 
 def _identify_document(raw: bytes, form_name: str | None, first_line: int) -> tuple[Object, str]:

@@ -25,13 +25,12 @@ from hookonce.base.invocation import Invocation
 from hookonce.base.paths import nearest_folder
 from hookonce.client import daemon_endpoints
 from hookonce.client.daemon_endpoints import HttpAddress
-from hookonce.configure import http_policy
 from hookonce.daemon.http import event_intake
 from hookonce.daemon.http.connection import HttpConnection, HttpError, RequestHead
 from hookonce.daemon.http.event_intake import EventIntake, IntakeResponse
 from hookonce.daemon.socket_call import DaemonServices
 from hookonce.daemon.stream import Acceptor
-from hookonce.dispatch import dedup, dispatcher, fail_mode, pause
+from hookonce.dispatch import dispatcher, fail_mode, pause
 from hookonce.errors import HookonceError
 from hookonce.handlers.loop_task import LoopTask
 from hookonce.handlers.operation import Task
@@ -79,7 +78,7 @@ class HttpListener:
     def refresh(self) -> None:
         """Open, move or close the port as the settings say."""
         try:
-            new_address, obstacle = daemon_endpoints.load_http_address(), http_policy.settings_obstacle()
+            new_address, obstacle = daemon_endpoints.load_http_address(), daemon_endpoints.settings_obstacle()
         except HookonceError as error:
             new_address, obstacle = None, str(error)
         self._report_problem(obstacle if new_address is not None else None)
@@ -184,20 +183,19 @@ class HttpListener:
             cwd=cwd,
             has_cwd=cwd != os.sep,
             claim=lambda _: True,  # nobody else knows the id of this call
+            observers=[],
         )
         try:
-            incoming = dispatcher.receive_call(argv, body, call_context, call_id := ids.new_id(), monotonic())
+            incoming = dispatcher.receive_call(argv, body, call_context, ids.new_id(), monotonic())
             if _must_fail_closed(call_context.cwd):
                 self._reject_call(connection, call, dispatcher.late_reply(incoming))
             else:
                 send_reply = partial(_send_reply, connection, call)
-                self._run_task(connection, dispatcher.answer_incoming(incoming), send_reply, call_id)
+                self._run_task(connection, dispatcher.answer_incoming(incoming), send_reply)
         except Exception as error:  # noqa: BLE001  an agent that hears nothing goes on
             _send_reply(connection, call, dispatcher.failure_reply(argv, body, call_context, error))
 
-    def _run_task(
-        self, connection: HttpConnection, task: Task[T], send: Callable[[T | None], object], call_id: str = ""
-    ) -> None:
+    def _run_task(self, connection: HttpConnection, task: Task[T], send: Callable[[T | None], object]) -> None:
         services, has_waited = self._services, False
         services.last_call_at = monotonic()
         services.active_calls += 1
@@ -207,13 +205,11 @@ class HttpListener:
             services.answered_count += 1
             if has_waited:  # hooks were asked
                 connection.notify_close(partial(self._connections.pop, connection, None))
-                _remove_claim(call_id)
             send(reply)
 
         def abandon() -> None:
             services.active_calls -= 1
             call_task.cancel()
-            _remove_claim(call_id)
             self._connections.pop(connection, None)
 
         call_task = LoopTask(services.loop, task, finish)
@@ -230,11 +226,6 @@ class HttpListener:
             connection.respond_error(503, _CLOSED_MESSAGE)
         else:
             _send_reply(connection, call, fallback_reply)
-
-
-def _remove_claim(call_id: str) -> None:
-    if call_id:
-        dedup.remove_claim(call_id)
 
 
 def _send_response(connection: HttpConnection, response: IntakeResponse | None) -> None:

@@ -11,14 +11,13 @@ import marshal
 import os
 import time
 
-from hookonce.base import wire
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
 TABLE_FILE = "silent.bin"
+FAIL_MODE_FILE = "failmode.bin"  # what the client answers without us
 _PROJECT_HOOK_FILES = (".hookonce", ".openhook.json")
 _EVENT_NAME_KEYS = ("hook_event_name", "hookEventName", "agent_action_name", "hookName", "hook")
 _ENTRY_ARGC = 4  # arguments of an installed entry: agent, event, --via, scope; a wrapper has more
@@ -26,14 +25,23 @@ _PARENT_VARIABLE = b"HOOKONCE_PARENT="  # of an agent below a hook, whose depth 
 _NS_PER_SECOND = 1_000_000_000
 
 
-def answer_silently(folder: str, frame: bytes) -> "bytes | None":
-    """The agent's silent answer for a call without hooks, once its spool line is written; None for all other calls."""
+def load_current_table(folder: str, build: bytes) -> "dict[str, Any] | None":
+    """The table in a client's folder; None if it is of another build, or a file that it was made from has changed.
+
+    One of those is the fail-mode file beside it: while the table is current, so is what the client says without us.
+    """
     try:
         with open(f"{folder}/{TABLE_FILE}", "rb") as file:  # noqa: PTH123  nothing is imported here that costs time
-            table = marshal.load(file)  # noqa: S302  our own file, in our own folder
-        fields = wire.decode_fields(frame)
-        if fields[1] != table["build"] or stamp_files(table["files"]) != table["stamps"]:
-            return None
+            table: dict[str, Any] = marshal.load(file)  # noqa: S302  our own file, in our own folder
+        is_current = build == table["build"] and stamp_files(table["files"]) == table["stamps"]
+        return table if is_current and stamp_file(f"{folder}/{FAIL_MODE_FILE}") == table["fail_mode"] else None
+    except Exception:  # noqa: BLE001  whatever is wrong here is told on the long way
+        return None
+
+
+def answer_silently(table: "dict[str, Any]", fields: "list[bytes]") -> "bytes | None":
+    """The agent's silent answer for a call without hooks, once its spool line is written; None for all other calls."""
+    try:
         row = find_row(table, fields, _parse_json)
         if row is None:
             return None
@@ -62,12 +70,11 @@ def find_row(
     event_names = [payload[name] for name in _EVENT_NAME_KEYS if name in payload]
     if event_names != [argv[1]] and not (table["nobody"] and not event_names):
         return None  # the payload is about something else than its words say
-    if any(all(key in payload for key in keys) for keys in row["strangers"]):
+    if any(map(payload.keys().__ge__, row["strangers"])):
         return None
     payload_cwd, folder = payload.get("cwd"), os.fsdecode(fields[5])
     folders = {folder, os.path.join(folder, payload_cwd) if type(payload_cwd) is str else folder}  # noqa: PTH118
-    has_hooks = any(os.access(path, os.F_OK) for folder in folders for path in _project_hook_paths(folder))
-    return None if has_hooks or _are_guarded(folders, table["guards"]) else row
+    return None if _have_hooks(folders) or (table["guards"] and _are_guarded(folders, table["guards"])) else row
 
 
 def _are_guarded(folders: "set[str]", guard_places: "frozenset[Any]") -> bool:
@@ -141,6 +148,15 @@ class _JsonScannerContext:
     def parse_constant(name: str) -> float:
         """Refuse NaN and Infinity, which are no JSON."""
         raise ValueError(name)
+
+
+def _have_hooks(folders: "set[str]") -> bool:
+    """Whether a project around one of the folders may have hooks."""
+    for folder in folders:
+        for path in _project_hook_paths(folder):
+            if os.access(path, os.F_OK):  # without a generator, which would cost more
+                return True
+    return False
 
 
 def _project_hook_paths(folder: str) -> "tuple[str, ...]":

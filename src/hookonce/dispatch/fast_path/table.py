@@ -13,7 +13,8 @@ from hookonce.dispatch import pause
 from hookonce.dispatch.fast_path import lookup, manifest_stamps
 from hookonce.dispatch.select import find_candidates
 from hookonce.manifest.discover import find_lost_source
-from hookonce.model import SCHEMA, Agent, Event, Gap, Object, Stored
+from hookonce.model import SCHEMA, Agent, Event, Object, Stored
+from hookonce.sessions.stored_records import PLACEHOLDER_GAP
 from hookonce.trust.pin_store import PinsUnreadable, load_guards
 from hookonce.vocabulary.names import AGENT_ALIASES
 
@@ -35,7 +36,9 @@ def refresh_table() -> None:
     stamps = lookup.stamp_files(files)
     if pause.is_paused() or not manifest_stamps.is_settled(stamps) or not paths.client_path().exists():
         return
-    state = {"build": build_id.running_build_id().encode(), "files": files, "stamps": stamps}
+    fail_mode_stamp = lookup.stamp_file(str(paths.client_path().with_name(lookup.FAIL_MODE_FILE)))
+    build = build_id.running_build_id().encode()
+    state: Object = {"build": build, "files": files, "stamps": stamps, "fail_mode": fail_mode_stamp}
     if _last_state == [state, lookup.stamp_file(str(table_file()))]:
         return
     if {name: _load_table().get(name) for name in state} != state:
@@ -116,10 +119,9 @@ def _record_template() -> str:
     """Template of the first spool line, with placeholders; "" if nothing is recorded."""
     if not settings.load().record:
         return ""
-    gap = Gap(where="$.event", capability="record", strategy="later", effect="observes")
     now: Object = {"time": "(time)", "time_source": "received", "received": "(time)"}
     event = Event(id="(id)", schema=SCHEMA, type="(type)", agent="(agent)", **now)
-    return dump(Stored(event=event, gaps=[gap], level="minimal")).decode()
+    return dump(Stored(event=event, gaps=[PLACEHOLDER_GAP], level="minimal")).decode()
 
 
 def _agent_rows(hook_events: set[str]) -> Object:
@@ -150,6 +152,6 @@ def _build_row(agent: Agent, native: str, all_agents: list[Agent]) -> Object:
         "type": canonical_event_of(agent, native),
         "silence": f"{silence}\n".encode() if silence else b"",
         "strangers": [
-            sorted(keys) for other in all_agents if other.config.silence != silence for keys in other.signature_keys
+            frozenset(keys) for other in all_agents if other.config.silence != silence for keys in other.signature_keys
         ],
     }

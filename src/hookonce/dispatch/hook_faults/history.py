@@ -131,7 +131,7 @@ def _changed_at(hook: Hook, place: HookPlace) -> float:
         script = find_script(resolve_command(place.folder, hook, place.scope), place.folder)
     path = script.path if script is not None else place.folder / hook.handler.file if hook.handler.file else None
     try:
-        return 0.0 if path is None else path.stat().st_mtime
+        return 0.0 if path is None else path.stat().st_ctime  # of a new mode, too
     except OSError:
         return 0.0
 

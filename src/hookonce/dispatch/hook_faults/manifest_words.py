@@ -95,6 +95,15 @@ def order_problems(document: Any) -> Iterator[Problem]:
             yield f"$.hooks[{index}].may_allow", reason
 
 
+def isolation_problems(document: Any) -> Iterator[Problem]:
+    """An isolation that does nothing, because the handler is no function, with its path."""
+    for index, hook in enumerate(_hooks_of(document)):
+        handler = hook.get("handler") if type(hook) is dict else None
+        if type(handler) is dict and hook.get("isolation") is not None and handler.get("type") != "function":
+            reason = "has no effect: only handlers of type function have workers; remove it"
+            yield f"$.hooks[{index}].isolation", reason
+
+
 def _hooks_of(document: Any) -> list[Any]:
     hooks = document.get("hooks") if type(document) is dict else None
     return hooks if type(hooks) is list else []

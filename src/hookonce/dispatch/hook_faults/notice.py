@@ -14,7 +14,7 @@ from hookonce.secrets import log
 if TYPE_CHECKING:
     from hookonce.dispatch.context import CallContext
     from hookonce.dispatch.hook_faults.table import HookFault
-    from hookonce.dispatch.pipeline import CallRequest
+    from hookonce.dispatch.request.call_request import CallRequest
 
 _SEARCH_TIMEOUT_S = 3.0  # seconds that a session waits for its notice at most
 _BUDGET_RATIO = 0.25  # and the part of its hooks' time

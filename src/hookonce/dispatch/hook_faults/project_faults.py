@@ -18,7 +18,7 @@ from hookonce.dispatch.hook_faults.manifest_hooks import HookPlace, hook_faults
 from hookonce.dispatch.hook_faults.missed_calls import describe_missed_calls, read_missed_calls
 from hookonce.dispatch.hook_faults.table import HookFault, make_fault
 from hookonce.dispatch.pause import pause_end
-from hookonce.dispatch.run import call_budget_s
+from hookonce.dispatch.request.call_request import call_budget_s
 from hookonce.dispatch.select import find_candidates
 from hookonce.errors import HookonceError
 from hookonce.handlers.operation import OperationHandle, OperationResult, ResultCallback
@@ -96,7 +96,9 @@ def _describe_force(source: ManifestSource, last_good: Manifest | None) -> str:
         return "none of its hooks runs"
     if last_good is None:
         return "none of its hooks runs, because there is no earlier good version"
-    return f"its last good version is in force, with {pluralize(len(last_good.hooks), 'hook')}"
+    is_closed = any(hook.must_answer for hook in last_good.hooks)
+    effect = "; what a closed hook of it judges is refused until the file can be read" if is_closed else ""
+    return f"its last good version is in force, with {pluralize(len(last_good.hooks), 'hook')}{effect}"
 
 
 def _lost_manifest() -> Iterator[HookFault]:

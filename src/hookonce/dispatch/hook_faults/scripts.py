@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from hookonce.base.files import read_regular_file
 from hookonce.base.invocation import CANONICAL_DIALECT
+from hookonce.base.regex import lazy_pattern
 from hookonce.dispatch.hook_faults.handlers import parse_python, program_word
 from hookonce.dispatch.hook_faults.table import HookFault, make_fault
 from hookonce.errors import HookonceError
@@ -16,8 +17,8 @@ from hookonce.handlers.environment import find_program
 from hookonce.model import Hook
 
 _MAX_SCRIPT_BYTES = 1 << 20  # of a script that is read; longer ones are programs
-_INTERPRETERS = re.compile(r"python[\d.]*|pypy[\d.]*|(?:ba|da|z|k)?sh|node|bun|deno|ruby|perl|php|tsx")
-_CODE_SWITCH = re.compile(r"-\w*[cemps]\w*|--(?:eval|print|command).*")  # behind which code or a module may come
+_INTERPRETERS = lazy_pattern(r"python[\d.]*|pypy[\d.]*|(?:ba|da|z|k)?sh|node|bun|deno|ruby|perl|php|tsx")
+_CODE_SWITCH = lazy_pattern(r"-\w*[cemps]\w*|--(?:eval|print|command).*")  # behind which code or a module may come
 # What `sh` cannot run, by the ending of the file, with the first line that it needs.
 _FIRST_LINES = dict.fromkeys((".js", ".mjs", ".cjs"), "#!/usr/bin/env node") | {
     ".py": "#!/usr/bin/env python3",
@@ -26,10 +27,10 @@ _FIRST_LINES = dict.fromkeys((".js", ".mjs", ".cjs"), "#!/usr/bin/env node") | {
     ".php": "#!/usr/bin/env php",
 }
 _SCRIPT_SUFFIXES = frozenset({*_FIRST_LINES, ".sh", ".bash", ".zsh", ".ts"})
-_COMMENT_LINE = re.compile(r"^[ \t]*(?:#|//).*$", re.MULTILINE)
-_CLAUDE_WORD = re.compile(r"\b(tool_input|hook_event_name|tool_response|hookSpecificOutput|permissionDecision)\b")
-_CANONICAL_WORD = re.compile(r"\btool\??\.input\b|[\[(]\s*[\"'](?:tool|outcome)[\"']|\bHOOKONCE_")
-_EXIT_2 = re.compile(r"(?<![A-Za-z])exit[ \t]*\(?[ \t]*2\b\)?")
+_COMMENT_LINE = lazy_pattern(r"^[ \t]*(?:#|//).*$", re.MULTILINE)
+_CLAUDE_WORD = lazy_pattern(r"\b(tool_input|hook_event_name|tool_response|hookSpecificOutput|permissionDecision)\b")
+_CANONICAL_WORD = lazy_pattern(r"\btool\??\.input\b|[\[(]\s*[\"'](?:tool|outcome)[\"']|\bHOOKONCE_")
+_EXIT_2 = lazy_pattern(r"(?<![A-Za-z])exit[ \t]*\(?[ \t]*2\b\)?")
 
 
 class Script(NamedTuple):

@@ -108,6 +108,18 @@ FAULT_KINDS: Mapping[str, FaultKind] = {
         "{0} does not call hookonce at {1}: entries are missing in {2}, so that no hook runs there",
         "hookonce install {3}",
     ),
+    "exec_form": FaultKind(
+        "the form of our entries in the agent's user configuration, and the agent's version",
+        "{0} may call hookonce without arguments, so that only the payload says who calls and when: {1}",
+        "hookonce install {2}",
+        is_broken=False,
+    ),
+    "shell_form": FaultKind(
+        "the form of our entries in the agent's user configuration, and the agent's version",
+        "{0} {1} can start hookonce without a shell, which saves about a millisecond in each call",
+        "hookonce install {2}",
+        is_broken=False,
+    ),
     "paused": FaultKind("the pause file", "no hook runs until {}", "hookonce resume ends the pause"),
     "unanswered": FaultKind("the client's count of calls without an answer", "{}", "hookonce doctor --repair"),
     "failing": FaultKind("its newest runs in the record", "keeps failing: {0}", "hookonce logs, and hookonce try {1}"),

@@ -1,8 +1,6 @@
 """Keys of this machine: HMAC keys of rows and of hashed texts, Ed25519 signing keys. Created when needed."""
 
 import os
-import secrets
-from base64 import b64decode, b64encode
 from contextlib import suppress
 from functools import lru_cache
 from hashlib import sha256
@@ -69,7 +67,7 @@ def find_exposed_paths() -> list[Path]:
 def _load_or_create(path: Path) -> bytes:
     """Where another process was faster, its key."""
     while (key := _read_key(path)) is None:
-        _create_file(path, secrets.token_bytes(_KEY_BYTES))
+        _create_file(path, os.urandom(_KEY_BYTES))
     return key
 
 
@@ -92,7 +90,7 @@ def _read_key(path: Path) -> bytes | None:
 def _create_file(path: Path, content: bytes) -> None:
     """Creates the file atomically, unless it exists."""
     paths.make_private_dir(path.parent)
-    scratch = path.with_name(f".{path.name}-{secrets.token_hex(8)}")
+    scratch = path.with_name(f".{path.name}-{os.urandom(8).hex()}")
     handle = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         os.write(handle, content)
@@ -170,6 +168,8 @@ def fingerprint(key: "Ed25519PublicKey") -> str:
 
 def public_key_text(key: "Ed25519PublicKey") -> str:
     """A public key as a text that can be handed to somebody else."""
+    from base64 import b64encode
+
     return f"{_ALGORITHM}:{b64encode(key.public_bytes_raw()).decode()}"
 
 
@@ -180,6 +180,8 @@ def parse_public_key(text: str) -> "Ed25519PublicKey":
     algorithm, _, encoded_key = text.partition(":")
     if algorithm != _ALGORITHM:
         raise ValueError(f"expected {_ALGORITHM}: and the key in base64")
+    from base64 import b64decode
+
     return Ed25519PublicKey.from_public_bytes(b64decode(encoded_key, validate=True))
 
 

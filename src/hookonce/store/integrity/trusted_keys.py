@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from fcntl import LOCK_EX, flock
 from functools import lru_cache
 from pathlib import Path
-from re import compile as pattern
 from typing import TYPE_CHECKING
 
 from msgspec import DecodeError, Struct
@@ -14,13 +13,14 @@ from msgspec.json import encode
 
 from hookonce.base import paths, times
 from hookonce.base.files import PRIVATE_MODE, decode_own_file, replace_file
+from hookonce.base.regex import lazy_pattern
 from hookonce.errors import HookonceError
 from hookonce.store.integrity import keys
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-_NAME = pattern(r"[\w][\w.@-]{0,63}")
+_NAME = lazy_pattern(r"[\w][\w.@-]{0,63}")
 
 
 class TrustedKey(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

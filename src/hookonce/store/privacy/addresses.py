@@ -5,35 +5,35 @@ at such a domain (`ssh ann@build.example.com`) looks the same and is masked; ver
 """
 
 from re import IGNORECASE, Match
-from re import compile as pattern
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from hookonce.base.jsontext import dump
+from hookonce.base.regex import lazy_pattern
 from hookonce.model import Event, Gap, Stored
 
 ADDRESS_MASK = "[e-mail]"
 _GAP_NOTE = "e-mail"
 # The sign, also as URLs, HTML, JSON and wide scripts write it; escaped for a shell, or behind a quoted name.
-_AT = pattern(r"""(?P<quote>[\\"]{0,4})(?:[@\uff20\ufe6b]|%(?:25)*40|&(?:#64|#x40|commat);|\\+(?:u00|x)40)""")
+_AT = lazy_pattern(r"""(?P<quote>[\\"]{0,4})(?:[@\uff20\ufe6b]|%(?:25)*40|&(?:#64|#x40|commat);|\\+(?:u00|x)40)""")
 _SIGNS = ("@", "%40", "2540", "&#64;", "&#x40;", "&commat;", "u0040", "x40", "\uff20", "\ufe6b")
 _SIGN_BYTES = tuple(sign.encode() for sign in _SIGNS)
-_LOCAL_PART_REVERSED = pattern(r"[\w.+%'~-]+")
+_LOCAL_PART_REVERSED = lazy_pattern(r"[\w.+%'~-]+")
 _DOT = r"[.\u3002\uff0e\uff61]"
 # Ends of file names and of systemd's units that no domain has.
 _FILE_END = (
     r"(?:[jt]sx|[cm]?js|json[5cl]?|css|s[ac]ss|html?|xml|svg|png|jpe?g|gif|webp|avif|ico|pdf|tgz|gz|xz|whl|lock|ya?ml"
     r"|toml|txt|log|csv|patch|diff|service|socket|timer|mount|slice|scope|device)(?![\w-])"
 )
-_DOMAIN = pattern(
+_DOMAIN = lazy_pattern(
     rf"(?!v?\d+\.\d|\d(?:\.\d)?x\.)(?:[\w-]+{_DOT})+(?:xn--[\w-]+|(?!{_FILE_END})[^\W\d_]{{2,}})"  # no 1.2.3, no 2x.png
     r"|\[(?:\d{1,3}(?:\.\d{1,3}){3}|(?i:ipv6:)[0-9A-Fa-f:.]+)\]"
 )
-_LOCAL_DOMAIN = pattern(r"localhost(?![\w-])", IGNORECASE)
-_BARE_HOST = pattern(r"[^\W\d_][\w-]*(?:\.\(none\))?")  # as git makes one up
-_ANNOUNCEMENT = pattern(r"""(?:<|mailto:|e-?mail\\*["']?\s*[:= ]\s*\\*["']?)$""", IGNORECASE)
+_LOCAL_DOMAIN = lazy_pattern(r"localhost(?![\w-])", IGNORECASE)
+_BARE_HOST = lazy_pattern(r"[^\W\d_][\w-]*(?:\.\(none\))?")  # as git makes one up
+_ANNOUNCEMENT = lazy_pattern(r"""(?:<|mailto:|e-?mail\\*["']?\s*[:= ]\s*\\*["']?)$""", IGNORECASE)
 _ANNOUNCEMENT_CHARS = 24
 _MAX_LOCAL_CHARS = 64  # as RFC 5321 has it
 _SERVICE_ACCOUNTS = frozenset({"git", "hg", "svn"})  # everybody's accounts at a host of repositories
@@ -47,7 +47,8 @@ def mask_addresses(record: Stored) -> Stored:
 
 def mask_hinted_addresses(record: Stored, raw: bytes) -> Stored:
     """The record without e-mail addresses, if its JSON has the sign of one; most have none."""
-    if not any(sign in raw for sign in _SIGN_BYTES):
+    has_rare_byte = b"@" in raw or b"%" in raw or b"&" in raw or b"\\" in raw or b"\xef" in raw  # as each sign has one
+    if not (has_rare_byte and any(sign in raw for sign in _SIGN_BYTES)):
         return record
     gaps: list[Gap] = []
     clean: Stored = _mask_value(record, "$", gaps)

@@ -9,13 +9,13 @@ of lines; with a key the hash is an HMAC, and the gap that names its place says 
 from collections.abc import Mapping
 from functools import lru_cache
 from hashlib import sha256
-from re import compile as pattern
 from typing import Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from hookonce.base.jsontext import dump
+from hookonce.base.regex import lazy_pattern
 from hookonce.model import Actor, Decision, Digest, Event, Gap, Object, Record, Result, Stored, Tool, User
 from hookonce.secrets.detect import is_mask
 from hookonce.secrets.mask import mask_record
@@ -27,9 +27,9 @@ Level = Literal["minimal", "standard", "full"]
 LEVELS: tuple[Level, ...] = ("minimal", "standard", "full")
 
 _DIGEST_FIELDS = frozenset(Digest.__struct_fields__)
-_HASH_PATTERN = pattern(r"(?:[a-z0-9-]{2,16}:[0-9a-f]{1,128})?")
+_HASH_PATTERN = lazy_pattern(r"(?:[a-z0-9-]{2,16}:[0-9a-f]{1,128})?")
 # a name, a number or a word of a list; what has blanks in it is somebody's sentence
-_is_word = pattern(r"\S{0,200}").fullmatch
+_WORD = lazy_pattern(r"\S{0,200}")
 _FILE_FIELDS = frozenset({"path", "operation", "moved_to", "offset", "limit", "start_line", "end_line"})
 _HIDDEN_CLASSES = frozenset({"text", "content", "identity"})
 _STANDARD_HIDDEN_CLASSES = frozenset({"content", "identity"})  # tool input that is left out at the standard level too
@@ -163,7 +163,7 @@ def _redact_object(source: Object, classes: Mapping[str, str], where: str, redac
         if kind is None:  # no field that we know: its name may be somebody's text
             kind, key = "text", _redact_key(name, hmac_key)
         if type(value) is str:
-            is_kept = kind == "path" or kind == "command" or (kind == "keep" and _is_word(value))  # noqa: PLR1714  cheaper than a set
+            is_kept = kind == "path" or kind == "command" or (kind == "keep" and _WORD.fullmatch(value))  # noqa: PLR1714  cheaper than a set
         else:
             is_kept = type(value) is not dict and type(value) is not list
         if is_kept:
@@ -178,7 +178,7 @@ def _redact_object(source: Object, classes: Mapping[str, str], where: str, redac
 
 def _redact_value(value: Any, kind: str, hmac_key: bytes | None) -> Any:
     """A value that does not look like its class is a text."""
-    if kind in _HIDDEN_CLASSES or (type(value) is str and kind == "keep" and not _is_word(value)):
+    if kind in _HIDDEN_CLASSES or (type(value) is str and kind == "keep" and not _WORD.fullmatch(value)):
         return _hash_strings(value, hmac_key)
     if kind == "failure":
         return (extract_own_text(value) if type(value) is str else None) or _hash_strings(value, hmac_key)

@@ -5,7 +5,6 @@ and never delays an answer (ADR 0024).
 """
 
 import os
-import re
 from collections.abc import Iterator
 from contextlib import suppress
 from fcntl import LOCK_EX, flock
@@ -14,12 +13,13 @@ from pathlib import Path
 
 from hookonce.base import paths, settings
 from hookonce.base.jsontext import dump
+from hookonce.base.regex import lazy_pattern
 from hookonce.base.runtime_dir import candidate_dirs
 from hookonce.errors import HookonceError
 from hookonce.model import Stored
 from hookonce.store.entry import try_decode_record
 
-_FORGET_LINE = re.compile(rb'\d+ [0-9a-f]{64} \{"forget":"([0-9A-Za-z-]+)"\}')
+_FORGET_LINE = lazy_pattern(rb'\d+ [0-9a-f]{64} \{"forget":"([0-9A-Za-z-]+)"\}')
 
 
 def spool_dir() -> Path:
@@ -28,13 +28,24 @@ def spool_dir() -> Path:
 
 
 def append(record: Stored) -> bool:
-    """Append a record to the file of its event; returns whether that worked."""
+    """Append a record to the file of its event; returns whether that worked, and counts it as lost if not."""
+    is_written = _write_record(record)
+    if not is_written:
+        count_lost_record()
+    return is_written
+
+
+def append_placeholder(record: Stored) -> bool:
+    """Append the placeholder of a record that follows; returns whether that worked. If not, nothing is lost yet."""
+    return _write_record(record)
+
+
+def _write_record(record: Stored) -> bool:
     body = dump(record)
     try:
         paths.make_private_dir(spool_dir())
         _append_line(_event_file(record.event.id), sha256(body).hexdigest().encode() + b" " + body + b"\n")
     except OSError:
-        count_lost_record()
         return False
     return True
 

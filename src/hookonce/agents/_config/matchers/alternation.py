@@ -21,12 +21,12 @@ from hookonce.agents._config.matchers.parts import (
     pattern_of,
     tool_meanings,
 )
-from hookonce.base.regex import fits_native_pattern
+from hookonce.base.regex import fits_native_pattern, lazy_pattern
 from hookonce.model import Agent, Json
 from hookonce.vocabulary.tools import ARGUMENTS
 
-_WORD = re.compile(r"[A-Za-z0-9_ -]+")
-_BRACKETS = re.compile(r"[()\[\]{}\\]")  # a bar within these divides something else than the whole
+_WORD = lazy_pattern(r"[A-Za-z0-9_ -]+")
+_BRACKETS = lazy_pattern(r"[()\[\]{}\\]")  # a bar within these divides something else than the whole
 
 
 def to_native(agent: Agent, matcher: Json) -> str | None:

@@ -4,7 +4,6 @@ Generated code has no dialect; it filters by a list of tools (`tool_list`). In a
 agent can fit costs the hook.
 """
 
-import re
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -17,14 +16,14 @@ from hookonce.agents._config.matchers.parts import (
     tool_meanings,
 )
 from hookonce.agents._config.provider_data import own_matcher
-from hookonce.base.regex import fits_native_pattern
+from hookonce.base.regex import fits_native_pattern, lazy_pattern
 from hookonce.model import Agent, Gap, Hook, Json
 from hookonce.vocabulary.tools import ARGUMENTS
 
 TOOL_EVENTS = frozenset({"before_tool_execute", "after_tool_execute", "tool_use_failure"})
 TOOL_EVENTS |= {"permission_request", "permission_denied"}
-_LITERAL_NAME = re.compile(r"\^([\w-]+)\$")  # a pattern that is but a name
-_WORD = re.compile(r"[A-Za-z0-9]+(?:[_-][A-Za-z0-9]+)*")
+_LITERAL_NAME = lazy_pattern(r"\^([\w-]+)\$")  # a pattern that is but a name
+_WORD = lazy_pattern(r"[A-Za-z0-9]+(?:[_-][A-Za-z0-9]+)*")
 _MAX_PATTERN_WORDS = 12  # more of them no pattern on one server's tools has
 
 

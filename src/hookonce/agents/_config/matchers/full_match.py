@@ -11,10 +11,10 @@ from hookonce.agents._config.matchers.parts import (
     pattern_of,
     tool_meanings,
 )
-from hookonce.base.regex import compile_re2
+from hookonce.base.regex import compile_re2, lazy_pattern
 from hookonce.model import Agent, Json
 
-_PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]+")
+_PLAIN_NAME = lazy_pattern(r"[A-Za-z0-9_-]+")
 
 
 def to_native(agent: Agent, matcher: Json, *, camel: bool) -> str:

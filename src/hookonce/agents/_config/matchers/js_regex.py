@@ -17,14 +17,15 @@ from hookonce.agents._config.matchers.parts import (
     pattern_of,
     tool_meanings,
 )
+from hookonce.base.regex import lazy_pattern
 from hookonce.model import Agent, Json
 from hookonce.vocabulary.tools import ARGUMENTS
 
-_SPECIAL = re.compile(r"[.*+?^${}()|\[\]\\/]")
+_SPECIAL = lazy_pattern(r"[.*+?^${}()|\[\]\\/]")
 _CLASS = r"\[\^?\]|\[(?:\\.|[^\]\\])+\]"  # in JavaScript [] is a class of nothing, and [^] one of everything
-_JS_TOKEN = re.compile(rf"\\[bB]|\\.|{_CLASS}|\[|\(\?<(?=\w)|\(\?(?:<?[=!]|:)|\(\?|[*+?}}]\+", re.DOTALL)
-_STEP = re.compile(rf"\\.|{_CLASS}|.", re.DOTALL)
-_RANGE = re.compile(r"(.)-(.)", re.DOTALL)
+_JS_TOKEN = lazy_pattern(rf"\\[bB]|\\.|{_CLASS}|\[|\(\?<(?=\w)|\(\?(?:<?[=!]|:)|\(\?|[*+?}}]\+", re.DOTALL)
+_STEP = lazy_pattern(rf"\\.|{_CLASS}|.", re.DOTALL)
+_RANGE = lazy_pattern(r"(.)-(.)", re.DOTALL)
 
 
 def is_js_regex(text: str) -> bool:

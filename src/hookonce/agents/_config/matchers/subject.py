@@ -4,6 +4,7 @@ import re
 
 from hookonce.agents._config.gaps import warning_gap
 from hookonce.agents._config.provider_data import add_placement, native_event_of, own_matcher
+from hookonce.base.regex import lazy_pattern
 from hookonce.model import Agent, Gap, Hook
 
 # values that agents share; of any other subject each agent has values of its own
@@ -11,7 +12,7 @@ _SHARED_VALUES = {
     "source": frozenset({"startup", "resume", "clear", "compact", "fork"}),
     "trigger": frozenset({"manual", "auto"}),
 }
-_WORD_LIST = re.compile(r"(?:\^?\(([\w|-]+)\)\$?|\^([\w-]+)\$|([\w|-]+))")
+_WORD_LIST = lazy_pattern(r"(?:\^?\(([\w|-]+)\)\$?|\^([\w-]+)\$|([\w|-]+))")
 
 
 def carry_subject_matcher(source: Agent, target: Agent, hook: Hook) -> Hook | None:

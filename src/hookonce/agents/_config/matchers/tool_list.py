@@ -15,6 +15,7 @@ from hookonce.agents._config.matchers.parts import (
     pattern_of,
     tool_meanings,
 )
+from hookonce.base.regex import lazy_pattern
 from hookonce.model import Agent, Json
 from hookonce.vocabulary.tools import ARGUMENTS
 
@@ -22,7 +23,7 @@ WILDCARD = "*"  # in a fitting name: whatever tool of an MCP server
 _MAX_CUT_NAME_CHARS = 32  # of a name that was cut for its length, what every tool of the server has in common
 # What every engine reads alike and in short time: few repeats and none of groups, no named classes, no flags.
 _MAX_REPEATS = 3
-_PORTABLE_PATTERN = re.compile(
+_PORTABLE_PATTERN = lazy_pattern(
     r"(?:\((?:\?:)?|\)(?![*+?{])|[|^$]|(?:[\w:/@ -]|\\[./-]|\.|\[\^?[\w-]+\])[*+?]?)*", re.ASCII
 )
 

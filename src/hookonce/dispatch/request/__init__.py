@@ -1,0 +1,1 @@
+"""Request of a call, as it came in."""

@@ -1,0 +1,47 @@
+"""Libraries that are imported without their parts, which are there all the same when somebody asks for them."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import hookonce
+
+SOURCE = str(Path(hookonce.__file__).parents[1])
+PROGRAM = """
+import sys
+from hookonce.client import light_imports
+light_imports.import_libraries()
+light_imports.import_libraries()
+late = {"msgspec.inspect", "msgspec._json_schema", "msgspec.toml", "msgspec.yaml", "typing_extensions", "inspect", "platform", "urllib.parse", "_hashlib"}
+there = {name for name, module in sys.modules.items() if module is not None}
+assert not late & there, late & there
+
+import hashlib, hmac, msgspec, msgspec.inspect, pathlib, platform, typing_extensions, urllib.parse, uuid
+class Point(msgspec.Struct):
+    x: int
+assert "integer" == msgspec.json.schema(Point)["$defs"]["Point"]["properties"]["x"]["type"]
+assert "x" == msgspec.inspect.type_info(Point).fields[0].name
+assert Point(1) == msgspec.yaml.decode(b"x: 1", type=Point)
+assert "file:///a%20b" == pathlib.Path("/a b").as_uri()
+assert platform.system() and uuid.uuid4() and urllib.parse.urlsplit("http://a/b").path == "/b"
+assert hashlib.sha256(b"").hexdigest()[:8] == "e3b0c442" == hmac.new(b"", b"", "sha256").hexdigest()[:0] + "e3b0c442"
+"""
+
+
+def test_a_part_that_was_left_out_is_loaded_when_it_is_asked_for():
+    """
+    Whoever imports it, or looks into it, finds the real one.
+    """
+    ran = subprocess.run([sys.executable, "-c", f"import sys; sys.path.insert(0, {SOURCE!r})\n{PROGRAM}"], capture_output=True, check=False, text=True)
+
+    assert (0, "") == (ran.returncode, ran.stderr)
+
+
+def test_a_library_that_is_there_already_stays_as_it_is():
+    """
+    A program that has imported msgspec itself has all of it.
+    """
+    program = "import sys, msgspec, typing_extensions; from hookonce import Event; assert type(msgspec.inspect) is type(sys) and 'typing_extensions' in sys.modules"
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False, text=True)
+
+    assert (0, "") == (ran.returncode, ran.stderr)
