@@ -8,12 +8,13 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from hookonce.base.runtime_dir import candidate_dirs
-from tests.machine import hide_system_settings
+from tests.machine import hide_agents, hide_system_settings
 from tests.sample import EXHAUSTIVE
 from tests.shared import ABSENT
 
 os.environ["HOOKONCE_COLD"] = "1"  # a test that wants a daemon says so, and ends it
 _UNCOVERED = hide_system_settings()
+os.environ["PATH"] = hide_agents(os.environ["PATH"])
 
 # The same examples in every run, so that a change is what makes a test fail; `make explore` looks for new ones.
 _COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

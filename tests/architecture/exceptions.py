@@ -4,9 +4,11 @@
 SMALL_FILES = {
     "agents/*/*.py": "an agent's package has the same files as its siblings, however short",
     "agents/certificates.py": "the reader of generated data, which docs/certificates_table.py writes",
+    "agents/signatures.py": "the reader of generated data, which docs/signatures_table.py writes",
     "cli/*/*.py": "one file for each command, found by the command's name",
     "lab/experiments/*.py": "one file for each experiment, found by the name that `prove --only` takes",
     "lab/fakes/claude_hook.py": "a program of its own",
+    "client/oneshot.py": "a program of its own",
     "daemon/__main__.py": "a program of its own",
     "sdk/worker.py": "a program of its own",
 }

@@ -8,6 +8,7 @@ import tomllib
 
 import pytest
 
+from hookonce import agents
 from tests.architecture.tree import ROOT
 
 HEAVY = ("rich", "jsonschema")
@@ -69,3 +70,49 @@ def test_the_module_protocol_is_kept_below_every_higher_package():
     names = {f"hookonce.{name.strip()}" for line in above for name in line.split("|") if "(" not in name}
 
     assert names - {"hookonce.modules"} <= set(protocol["forbidden_modules"])
+
+
+GUARD = """
+from hookonce import deny, hook
+
+
+@hook("before_tool_execute", tool="shell")
+def guard(event):
+    if "rm -rf" in event.command:
+        return deny("not like this")
+"""
+CALL = {
+    "session_id": "s1",
+    "transcript_path": "/home/dev/.claude/projects/p/s1.jsonl",
+    "cwd": "/",
+    "hook_event_name": "PreToolUse",
+    "tool_name": "Bash",
+    "tool_input": {"command": "rm -rf /"},
+    "tool_use_id": "t1",
+}
+LISTED = "import atexit, sys; atexit.register(lambda: print(*sorted(sys.modules), file=sys.stderr))\n"
+
+
+def test_a_program_begins_with_next_to_nothing():
+    """
+    Importing what a hook program needs loads neither msgspec nor anything else that costs time.
+    """
+    before, after = (set(json.loads(python(text + REPORT).stdout)) for text in ("", "from hookonce import deny, hook\n"))
+
+    assert {"hookonce", "hookonce.sdk", "hookonce.sdk.answers", "hookonce.sdk.functions"} == {name for name in after - before if name.startswith("hookonce")}
+    assert 10 >= len(after - before)
+
+
+def test_a_program_that_answers_loads_one_agent(tmp_path):
+    """
+    The decoder and the reply of the agent that calls, and no library that these do without.
+    """
+    (tmp_path / "guard.py").write_text(LISTED + GUARD)
+    ran = subprocess.run([sys.executable, tmp_path / "guard.py"], input=json.dumps(CALL), capture_output=True, check=False, text=True)
+    modules = set(ran.stderr.split())
+    ours = {name for name in modules if name.startswith("hookonce")}
+
+    assert "deny" == json.loads(ran.stdout)["hookSpecificOutput"]["permissionDecision"]
+    assert set() == modules & {"typing_extensions", "inspect", "pathlib", "json", "hashlib", "subprocess", "socket", "platform", "urllib.parse", "dataclasses", "importlib.metadata", "msgspec.inspect"}
+    assert {"claude_code"} == {name.split(".")[2] for name in ours if name.startswith("hookonce.agents.") and name.split(".")[2] in agents.AGENTS.values()}
+    assert 50 >= len(ours), sorted(ours)

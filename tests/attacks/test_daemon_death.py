@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from hookonce.base.process_info import read_proc_stat
 from hookonce.dispatch.fail_mode import FAIL_CLOSED_REASON
 from tests.daemon.conftest import home, installed, shelf, warm
 from tests.daemon.installed_home import HOOK, SILENT, TOOL, command, payload, refused
@@ -73,7 +74,7 @@ def go(home, *names):
 def is_clean(home):
     """Whether nothing of a hook is left: no result, and no watchdog."""
     calls = home.house / "calls"
-    return eventually(lambda: not [*calls.glob("*.*")] and not running(str(calls)), LONG)
+    return eventually(lambda: not [*calls.glob("*.*")] and not home.orphans(), LONG)
 
 
 @pytest.mark.part(2)
@@ -330,7 +331,8 @@ def test_a_watchdog_that_is_killed_with_the_daemon_is_a_failure_of_its_hook(warm
     warm.hooks(command(f'echo x >>"$HOME/ran"; exec sleep {mark}', on_failure=mode))
     call = Call(warm)
     assert eventually(lambda: running(f"sleep\0{mark}"), LONG)
-    (watchdog,) = running(str(warm.house / "calls"))
+    (sleeper,) = running(f"sleep\0{mark}")
+    watchdog = int(read_proc_stat(sleeper)[1])
     kill_daemon(warm)
     os.kill(watchdog, signal.SIGKILL)
     end = ending(call)

@@ -1,5 +1,7 @@
 """Attacks on who answers: somebody else at our socket is not believed, and hooks run with the caller's rights."""
 
+import fcntl
+import os
 import shutil
 import subprocess
 import sys
@@ -7,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from hookonce.base.runtime_location import DAEMON_FILE
 from tests.client.native.client_env import COLD
 from tests.daemon.installed_home import TOOL, command, payload, refused
 from tests.handlers.processes import eventually
@@ -89,6 +92,57 @@ def test_another_program_than_the_interpreter_is_not_believed(world, impostor):
     (world.bin / "interpreter").write_text("\n".join([shutil.which("sleep"), *lines[1:]]) + "\n")
 
     assert (0, b"allowed", b"") != world.run("x")
+
+
+OWN_MOUNTS = f"1\n{Path('/proc/self/ns/mnt').readlink()}\n"
+LOCKS = {
+    "read by it": "fd = os.open(PATH, os.O_RDONLY); fcntl.lockf(fd, fcntl.LOCK_SH)",
+    "written by another": "fd = os.open(PATH, os.O_RDWR); pid = os.fork(); pid or (ctypes.CDLL(None).prctl(1, 9), fcntl.lockf(fd, fcntl.LOCK_EX), open(PATH + '2', 'w'), time.sleep(60)); wait(PATH + '2')",
+    "of the whole file": "fd = os.open(PATH, os.O_RDWR); fcntl.flock(fd, fcntl.LOCK_EX)",
+    "given up": "fd = os.open(PATH, os.O_RDWR); fcntl.lockf(fd, fcntl.LOCK_EX); os.close(os.open(PATH, os.O_RDONLY))",
+}
+CONFINED = CONFINEMENTS["no new privileges"] + "; import fcntl, time; wait = lambda path: [time.sleep(0.01) for _ in iter(lambda: os.path.exists(path), True)]; "
+
+
+@pytest.mark.parametrize("lock", LOCKS.values(), ids=LOCKS)
+def test_no_other_lock_beside_the_client_makes_a_confined_program_our_daemon(world, impostor, lock):
+    """
+    Only one that is held by whoever answers, and that needs a file that can be written to.
+    """
+    (world.bin / DAEMON_FILE).write_text(OWN_MOUNTS)
+    impostor(world.house(), CONFINED + lock.replace("PATH", repr(str(world.bin / DAEMON_FILE))))
+
+    assert COLD == world.run("x")
+
+
+@pytest.mark.native("the other client asks the system each time")
+def test_whoever_can_write_beside_the_client_is_believed_if_nobody_else_can(world, impostor):
+    """
+    It could replace the client itself; a folder that is open to others says nothing, nor does one that sees other mounts.
+    """
+    (world.bin / DAEMON_FILE).write_text(OWN_MOUNTS)
+    lock = f"fd = os.open({str(world.bin / DAEMON_FILE)!r}, os.O_RDWR); fcntl.lockf(fd, fcntl.LOCK_EX)"
+    impostor(world.house(), CONFINED + lock)
+
+    assert (0, b"allowed", b"") == world.ask("x")
+    for other in (OWN_MOUNTS.replace("]", "0]"), OWN_MOUNTS[:-3], OWN_MOUNTS[2:], ""):
+        (world.bin / DAEMON_FILE).write_text(other)
+        assert COLD == world.run("x")
+    (world.bin / DAEMON_FILE).write_text(OWN_MOUNTS)
+    world.bin.chmod(0o750)
+    assert (0, b"allowed", b"") != world.run("x")
+
+
+def test_the_daemon_holds_the_lock_for_as_long_as_it_answers(warm):
+    """
+    A write lock of its process, which keeps others from the file and ends with it.
+    """
+    file = os.open(warm.client.with_name(DAEMON_FILE), os.O_RDONLY)
+    with pytest.raises(BlockingIOError):
+        fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    warm.end()
+    fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    os.close(file)
 
 
 UNSHARED = {"network": "-rn", "user": "-r", "ipc": "-ri", "uts": "-ru", "cgroup": "-rC", "time": "-rT", "mounts": "-rm"}

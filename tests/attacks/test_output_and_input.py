@@ -198,7 +198,7 @@ def test_no_dry_run_shows_the_token_of_the_listener(tmp_path, monkeypatch, words
     apply_change(change)
     token = address.headers["Authorization"].split()[1]
 
-    brief = ["--diff"] if words[0] in {"install", "uninstall"} else []
+    brief = ["--diff"] if words[0] in {"install", "uninstall", "purge"} else []
     texts = [run(*words, "--dry-run", *more, HOME=str(tmp_path), cwd=tmp_path) for more in (brief, ["--json"])]
     assert token in change.path.read_text()
     assert not [ran for ran in texts if token in ran.out + ran.err]

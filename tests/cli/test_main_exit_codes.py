@@ -46,6 +46,17 @@ def test_wrong_usage_ends_in_64(words, told):
     assert told in ran.err
 
 
+@pytest.mark.parametrize("width", [50, 60, 80])
+def test_help_fits_the_terminal(width):
+    """
+    But for examples, which are there to be copied.
+    """
+    texts = [run(*words, "--help", COLUMNS=str(width)).out for words in ([], ["uninstall"], ["check"])]
+    lines = [line for text in texts for line in text.splitlines() if not line.startswith("  hookonce ")]
+
+    assert width - 10 < max(map(len, lines)) <= width
+
+
 @pytest.mark.parametrize("words", [(), ("--help",), ("--version",), ("translate", "--help"), ("check", "--help")])
 def test_help_is_no_error(words):
     """
@@ -73,7 +84,7 @@ def test_the_first_page_names_every_command_and_a_beginning():
     """
     from hookonce.cli import COMMANDS
 
-    shown = run().out
+    shown = run(COLUMNS="140").out
 
     assert all(f"  {name:12}{text}\n" in shown for name, text in COMMANDS.items())
     assert "hookonce demo" in shown

@@ -301,7 +301,15 @@ def test_keys_that_decide_whether_a_hook_runs_are_named():
     own = {"if": "Bash(never)", "once": True, "colour": "red"}
     made = convert(manifest(blocking=True, provider_data={"claude-code": own}), None, agents.load("claude-code"))
 
-    assert ["before_tool_execute ./guard.sh: if, once is passed to Claude Code unchanged"] == [gap.note for gap in made.gaps if gap.capability == "provider_data"]
+    note = "before_tool_execute ./guard.sh: if, once is passed to Claude Code unchanged, and if and once may keep the hook from running or from refusing"
+    assert [(note, "observes")] == [(gap.note, gap.effect) for gap in made.gaps if gap.capability == "provider_data"]
+
+
+@pytest.mark.parametrize(("name", "own", "effects"), [("claude-code", {"shell": "bash"}, ["prevents"]), ("kiro", {"enabled": False}, [])])
+def test_keys_that_only_choose_a_shell_or_are_not_passed_weaken_nothing(name, own, effects):
+    made = convert(manifest(blocking=True, provider_data={name: own}), None, agents.load(name))
+
+    assert effects == [gap.effect for gap in made.gaps if gap.capability == "provider_data"]
 
 
 @pytest.mark.parametrize("name", agents.AGENTS)

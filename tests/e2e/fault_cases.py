@@ -47,11 +47,11 @@ def case(name, folder):
     return Case([name, native, "--via", f"{name}/user"], json.dumps(payload).encode(), {"PWD": str(folder)})
 
 
-def promised(one, mode):
+def promised(one, mode, why=WHY):
     """The fail mode of that call: the agent's silence, or its own refusal."""
     if mode == "open":
         return Reply(stdout=one.agent.config.silence)
-    return one.agent.reply(one.words[1], Decision(outcome="deny", reason=WHY), None)
+    return one.agent.reply(one.words[1], Decision(outcome="deny", reason=why), None)
 
 
 def unread(one, why):

@@ -10,10 +10,11 @@ from hookonce import agents
 from hookonce.base import paths, runtime_dir
 from hookonce.base.runtime_dir import NoRuntimeDirError
 from hookonce.dispatch import dedup, dispatcher, fail_mode, pipeline
+from hookonce.dispatch.request import call_record
 from hookonce.model import Reply
 from hookonce.secrets import log
 from hookonce.store.spool import files
-from tests.e2e.fault_cases import KIND, MODES, assert_unread, case, promised, replaced_by_folder, settle
+from tests.e2e.fault_cases import KIND, MODES, WHY, assert_unread, case, promised, replaced_by_folder, settle
 from tests.sample import part
 
 
@@ -90,7 +91,7 @@ def test_words_that_cannot_be_understood_end_in_the_fail_mode(home, mode, fault)
     settle(home, mode)
     for name in part(agents.AGENTS, 2, [*WORDS].index(fault)):
         one = case(name, home)
-        assert expected(one, mode, named=fault not in UNNAMED) == WORDS[fault](one), name
+        assert expected_reply(one, mode, fault) == WORDS[fault](one), name
 
 
 @pytest.mark.part(4)
@@ -114,14 +115,20 @@ def test_payloads_that_cannot_be_read_are_refused_where_a_hook_may_block(home, m
 UNNAMED = {"no words", "an empty word", "options first", "an unknown agent", "an agent that is a path"}
 
 
-def expected(one, mode, *, named):
-    """Whoever is not named is known by the payload, as far as that tells; to somebody unknown there is nothing to say."""
-    if named:
+def expected_reply(one, mode, fault):
+    """Whoever is not named is known by the payload, as far as that tells; somebody unknown hears nothing.
+
+    An entry without any words may be one whose words its agent has dropped (ADR 0057): its hooks are asked, and say
+    nothing here, if the payload tells whose they are; else it is refused.
+    """
+    if fault not in UNNAMED:
         return promised(one, mode)
-    found = dispatcher.identify(json.loads(one.raw), one.env)
+    found, has_words = dispatcher.identify(json.loads(one.raw), one.env), fault != "no words"
+    if not found.event and not has_words and mode == "closed":
+        return Reply(code=2, stderr=fail_mode.UNKNOWN_CALLER_REASON)
     if found.kind != "agent":
         return Reply()
-    return promised(case(found.name, "/"), mode if found.event else "open")
+    return promised(case(found.name, "/"), mode if found.event and has_words else "open")
 
 
 def crash(problem):
@@ -174,9 +181,10 @@ def test_what_breaks_around_a_call_ends_in_the_fail_mode(home, mode, fault, monk
     """
     settle(home, mode)
     SURROUNDINGS[fault](monkeypatch)
+    why = fail_mode.BROKEN_MANIFEST_REASON if "of the user" in fault or "a user's" in fault else WHY
     for name in part(agents.AGENTS, 2, [*SURROUNDINGS].index(fault)):
         one = case(name, home)
-        assert promised(one, mode) == one.answer(), name
+        assert promised(one, mode, why) == one.answer(), name
 
 
 @pytest.mark.part(2)
@@ -217,7 +225,7 @@ HARMLESS = {
     "a runtime directory that is gone": in_the_walk(dedup, "runtime_path", FileNotFoundError("x")),
     "a data directory that cannot be written": read_only,
     "a full disk under the records": in_the_walk(files, "_append_line", FULL),
-    "records that cannot be made unreadable": in_the_walk(dispatcher, "redact_record", ValueError("x")),
+    "records that cannot be made unreadable": in_the_walk(call_record, "redact_record", ValueError("x")),
     "no place for records": lambda _: broken(files.spool_dir()),
     "a log that cannot be written": lambda _: replaced_by_folder(paths.log_path()),
     "a log that fails otherwise": in_the_walk(log, "write", ValueError("x")),

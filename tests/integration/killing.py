@@ -17,7 +17,7 @@ STEPS = frozenset(
     {"write", "pwrite", "flush", "ftruncate", "truncate", "unlink", "rename", "replace", "link", "fsync", "fdatasync"}
     | {"execute", "executemany", "send", "sendall"}
 )
-WITHIN = ("/hookonce/store/", "/hookonce/dispatch/fast_path/lookup.py", "/hookonce/daemon/stream.py", "/hookonce/client/oneshot.py")
+WITHIN = ("/hookonce/store/", "/hookonce/dispatch/fast_path/lookup.py", "/hookonce/daemon/stream.py", "/hookonce/client/oneshot_call.py")
 
 
 class Clock:

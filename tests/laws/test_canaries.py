@@ -15,7 +15,7 @@ from hookonce.agents import reports_session_start
 from hookonce.base import ids, paths, runtime_dir
 from hookonce.base.jsontext import dump
 from hookonce.dispatch import context, dedup, dispatcher
-from hookonce.dispatch.pipeline import CallArguments, parse_request
+from hookonce.dispatch.request.call_request import CallArguments, parse_request
 from hookonce.errors import PayloadError
 from hookonce.handlers.command import OperationResult
 from hookonce.handlers.operation import run_blocking

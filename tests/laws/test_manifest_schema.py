@@ -36,6 +36,7 @@ BEYOND_THEIRS = [
     ("fields of those handlers have a kind", r"{hook}\.handler\.(method|headers|allowed_env|model|status_message)([.\[].*)?", lambda _: True),
     ("the Mac has further names", r"{hook}\.handler\.platform\.(osx|macos)", lambda _: True),
     ("a timeout is not endless", r"{hook}\.handler\.timeout", lambda value: type(value) in (int, float) and value > 0),
+    ("a closed hook is waited for and refuses when it is late", r"{hook}\.handler\.(timeout_action|async)", lambda value: value in ("warn", True)),
     ("our own fields have a kind", r"{hook}\.(on_failure|may_allow|environment|dialect|files)(\[.*)?", lambda _: True),
     ("a pattern is RE2", r"{hook}\.matcher(\[\d+\])?\.pattern", lambda value: isinstance(value, str)),
     ("a matcher is one thing", r"{hook}\.matcher(\[\d+\])?", lambda value: isinstance(value, dict) and (fits_pattern(value) ^ fits_mcp(value))),
@@ -121,6 +122,8 @@ def one(spec="hooks/1.0", **fields):
 @example(one(matcher={"pattern": 1, "mcp": {"server": "s"}}))
 @example(one(matcher={"pattern": 1, "mcp": {}}))
 @example(one(spec="hooks/1.0\n"))
+@example(one(on_failure="closed", handler={"type": "command", "command": "x", "timeout_action": "warn"}))
+@example(one(on_failure="closed", handler={"type": "command", "command": "x", "async": True}))
 def test_their_schema_agrees(document):
     """
     The format's own schema refuses what we refuse, and nothing else, but for the rules listed; the text beats it there.
@@ -132,6 +135,7 @@ def test_their_schema_agrees(document):
 
 @given(mutated())
 @example(one(spec="hooks/1.0\n"))
+@example(one(on_failure="closed", handler={"type": "command", "command": "x", "timeout_action": "warn"}))
 def test_our_schema_agrees(document):
     """
     The schema that we publish refuses what we refuse, and nothing else, but for the rules listed.
@@ -150,6 +154,7 @@ def test_every_exception_is_needed(beyond):
         "a newer version cannot be read": one(spec="hooks/2.0"),
         "a version ends where the text ends; a line break more passes in Python's engine alone": one(spec="hooks/1.0\n"),
         "an event has a name": one(event=""),
+        "a closed hook is waited for and refuses when it is late": one(on_failure="closed", handler={"type": "command", "command": "x", "timeout_action": "warn"}),
         "a handler is of a known type": one(handler={"type": "magic"}),
         "a handler of type command has a command": one(handler={"type": "command"}),
         "other handlers have a URL or a prompt": one(handler={"type": "http"}),

@@ -3,11 +3,13 @@
 import json
 import os
 import subprocess
+from fcntl import LOCK_EX, flock
 from pathlib import Path
 
 import pytest
 
 from hookonce.base import settings
+from hookonce.base.runtime_dir import find_runtime_dir
 from hookonce.dispatch.dispatcher import answer_call
 from hookonce.store.spool.files import load_records
 from hookonce.trust.consent import list_proposals, trust_proposals
@@ -92,7 +94,10 @@ class Project:
         return '"deny"' in self.ask(**more).stdout
 
     def wrote(self, name: str = "ran") -> str:
-        """What its hooks left behind in a file; nothing if they did not run."""
+        """What its hooks left behind in a file, those too that nobody waits for; nothing if they did not run."""
+        for slot in (find_runtime_dir() / "async").glob("*"):
+            with slot.open("ab") as file:
+                flock(file, LOCK_EX)  # whoever runs one holds it
         path = self.folder / name
         return path.read_text(encoding="utf-8") if path.exists() else ""
 

@@ -25,7 +25,7 @@ from hookonce.base.jsontext import dump
 from hookonce.cli import EXIT_PROBLEM, EXIT_USAGE
 from hookonce.configure.locations import ConfigRoots
 from hookonce.dispatch.identification import payload_event
-from hookonce.dispatch.pipeline import native_name
+from hookonce.dispatch.request.call_request import native_name
 from hookonce.errors import HookonceError, UsageError
 from hookonce.inspect.query_args import find_agent, unknown_name_error
 from hookonce.lab import drivers

@@ -219,6 +219,8 @@ def test_depth_is_judged_or_told(words):
         ("", {"dialect": "claude-code", "privacy": "minimal"}, "gets the whole event"),
         ("", {"order": "any", "may_allow": True}, "can only refuse"),
         ("", {"order": "any"}, None),
+        ("", {"isolation": "fork"}, "only handlers of type function"),
+        ("", {"isolation": "fork", "handler": {"type": "function", "file": "guard.py"}}, None),
     ],
 )
 def test_a_word_that_does_nothing_is_told(tmp_path, folder, hook, told):
@@ -228,10 +230,11 @@ def test_a_word_that_does_nothing_is_told(tmp_path, folder, hook, told):
     file = tmp_path / folder / "hooks.json"
     file.parent.mkdir(exist_ok=True)
     handler = {"type": "command", "command": "true"}
+    (file.parent / "guard.py").write_text("from hookonce import hook\n@hook\ndef guard(event): ...\n")
     file.write_text(json.dumps({"spec": "hooks/1.0", "hooks": [{"event": "before_prompt", "handler": handler} | hook]}))
     done = run("check", "--json", str(file))
     (report,) = done.documents()
-    warnings = [one["message"] for one in report["warnings"] if one["path"] in {"$.hooks[0].privacy", "$.hooks[0].may_allow"}]
+    warnings = [one["message"] for one in report["warnings"] if one["path"] in {"$.hooks[0].privacy", "$.hooks[0].may_allow", "$.hooks[0].isolation"}]
 
     assert (0, True) == (done.code, report["ok"])
     assert [] == warnings if told is None else told in warnings[0]
@@ -263,3 +266,28 @@ def test_at_a_terminal_without_hooks_it_says_how_to_begin(tmp_path):
     code, said = shown(tmp_path, "check", cwd=tmp_path)
 
     assert (1, True) == (code, "hookonce init" in said), said
+
+
+def test_the_last_line_tells_of_warnings():
+    """
+    How many of all files, and what would make problems of them; without any it says nothing of it.
+    """
+    given = lines(EVENT | {"type": "my.type"}, SECOND | {"mine": 1})
+
+    assert run("check", given=given).out.endswith("\n2 warnings. Warnings do not count as problems; with --strict unknown names, duplicate keys and hooks that cannot run do\n")
+    assert "arnings" not in run("check", given=lines(EVENT)).out
+
+
+def test_strict_has_no_patience_with_a_guard_that_cannot_run(tmp_path):
+    """
+    Without --strict it is a warning.
+    """
+    handler = {"type": "command", "command": "./guard.sh"}
+    hook = {"event": "before_tool_execute", "blocking": True, "handler": handler}
+    manifest, script = tmp_path / "hooks.json", tmp_path / "guard.sh"
+    manifest.write_text(json.dumps({"spec": "hooks/1.0", "hooks": [hook]}))
+    script.write_text("#!/bin/sh\nexit 0\n")
+
+    assert [0, 1] == [run("check", *words, manifest).code for words in ([], ["--strict"])]
+    script.chmod(0o755)
+    assert [0, 0] == [run("check", *words, manifest).code for words in ([], ["--strict"])]

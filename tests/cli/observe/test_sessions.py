@@ -98,6 +98,7 @@ def test_times_are_those_of_the_reader_or_utc(home):
 def test_where_there_is_none_that_is_said(tmp_path):
     assert (0, "there is no such session\n", "") == run("sessions", "--agent", "codex", HOME=str(tmp_path))
     assert run("sessions", HOME=str(tmp_path)).out.startswith("nothing is recorded yet. Next: hookonce install")
+    assert "nothing is recorded yet. Next: hookonce install" in run("show", HOME=str(tmp_path)).err
 
 
 def test_a_session_is_told_call_by_call(home):
@@ -118,6 +119,13 @@ def test_a_session_is_told_call_by_call(home):
     assert "10:00:02 a prompt was given: make it so" in lines
     assert "/w/src/a.py (1 write, +2 -0 lines)" in lines
     assert "a1 (explorer): 1 call" in lines
+
+
+def test_without_a_name_it_is_the_newest(home):
+    (newest,) = run("show", "--json", HOME=str(home)).documents()
+    (other,) = run("show", "--json", "--agent", "opencode", HOME=str(home)).documents()
+
+    assert (FIRST, SECOND) == (newest["session"], other["session"])
 
 
 def test_the_same_as_one_object(home):

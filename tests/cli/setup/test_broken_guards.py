@@ -228,6 +228,20 @@ def test_what_holds_up_all_hooks_is_told(tmp_path, monkeypatch, capsys, harm):
         assert said in capsys.readouterr().out
 
 
+def test_what_a_broken_manifest_with_a_closed_guard_refuses_is_told(tmp_path, monkeypatch, capsys):
+    own = house(monkeypatch, tmp_path) / ".config/hookonce"
+    monkeypatch.setattr(manifest_stamps, "_SETTLE_NS", 0)
+    monkeypatch.chdir(tmp_path)
+    put(own / "hooks.json", manifest(command("true", name="guard", blocking=True, on_failure="closed")))
+    put(paths.client_path(), "#!/bin/sh\n")
+    message(tmp_path)
+    break_manifest(own)
+    main(["doctor", "claude-code"])
+
+    said = "with 1 hook; what a closed hook of it judges is refused until the file can be read: "
+    assert said in " ".join(capsys.readouterr().out.split())
+
+
 def test_a_closed_guard_that_is_gone_is_told(tmp_path, monkeypatch, capsys):
     """
     Of a project in which somebody has agreed to it: calls are refused there, and its user hears why.

@@ -325,6 +325,22 @@ def test_purge_names_its_folders_with_their_sizes_and_keeps_what_its_user_wrote(
     assert (0, False) == (ended, config.exists()), said
 
 
+def test_purge_changes_nothing_while_another_project_has_entries(home, tmp_path_factory):
+    """
+    It is told before anything is asked: half a purge would leave guards off and the data there.
+    """
+    project = tmp_path_factory.mktemp("elsewhere")
+    ours(home, "install", "claude-code")
+    assert 0 == ours(home, "install", "claude-code", "--scope", "project", cwd=project).code
+    before = settings(home).read_bytes()
+    planned, refusal = ours(home, "purge", "--dry-run"), ours(home, "purge")
+
+    told = f"{project}/.claude/settings.json still has entries of hookonce, so nothing can be deleted"
+    assert [(1, True), (1, True)] == [(ran.code, told in ran.err) for ran in (planned, refusal)]
+    assert f"{home}/.local/share/hookonce would be kept" in planned.out
+    assert before == settings(home).read_bytes()
+
+
 def test_a_first_manifest_is_right_and_is_never_overwritten(home, tmp_path):
     """
     init, check, and init again.
@@ -526,11 +542,12 @@ def test_a_home_with_blanks_and_quotes_is_as_good_as_any(tmp_path):
     assert not settings(home).exists()
 
 
-def test_a_home_that_is_not_there_is_not_replaced_by_another(tmp_path):
+@pytest.mark.parametrize("words", [["install", "claude-code"], ["pause", "1m"]])
+def test_a_home_that_is_not_there_is_not_replaced_by_another(tmp_path, words):
     """
     Whoever names one means that one.
     """
-    ran = ours(tmp_path / "gone", "install", "claude-code")
+    ran = ours(tmp_path / "gone", *words)
 
     assert 1 == ran.code
     assert "not a directory that you own" in ran.err

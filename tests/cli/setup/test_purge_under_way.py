@@ -38,6 +38,13 @@ def test_what_a_call_writes_at_its_end_goes_too(data, tmp_path):
     assert not data.exists()
 
 
+def test_a_call_that_is_seen_only_after_all_was_deleted_is_waited_for(data, monkeypatch):
+    looks = iter([False, True, True, False, False, False])
+    monkeypatch.setattr(purge, "has_active_calls", lambda: next(looks))
+
+    assert [] == purge._delete_folders([data])
+
+
 def test_a_call_that_does_not_end_is_told_and_is_not_ended(data, tmp_path, monkeypatch):
     """
     Its hook may be about to refuse something.

@@ -78,7 +78,7 @@ def test_a_question_that_nobody_hears_is_a_refusal_that_a_person_can_lift_once(h
     """
     assert refused(codex(tmp_path))
     (code,) = codes()
-    assert (0, "The same action may be tried again: once, within ten minutes, by the same agent in the same folder, in any session\n", "") == hookonce(capsys, "allow", code.lower())
+    assert (0, "The same action may be tried again: once, within ten minutes, in the same folder, by any agent in any session\n", "") == hookonce(capsys, "allow", code.lower())
 
     assert refused(codex(tmp_path, "ls -a"))
     assert refused(codex(tmp_path / "elsewhere"))
@@ -126,12 +126,12 @@ def test_one_yes_is_one_call_even_if_two_come_at_once(home):
 
 def test_an_action_is_known_by_all_that_matters():
     """
-    Another agent, place, event, tool or input is another action; the call's id and session are not.
+    Another place, event, tool or input is another action; the call's id, session and agent are not.
     """
     plain = event(cwd="/a")
-    others = [event(cwd="/b"), event(cwd="/a", agent="codex"), event("permission_request", cwd="/a"), event(command="pwd", cwd="/a"), event("before_prompt", prompt="ls", cwd="/a")]
-    assert approvals.action_digest(plain) == approvals.action_digest(event(cwd="/a")) == approvals.action_digest(event(cwd="/a", session="s2"))
-    assert len({approvals.action_digest(one) for one in [plain, *others]}) == 6
+    others = [event(cwd="/b"), event("permission_request", cwd="/a"), event(command="pwd", cwd="/a"), event("before_prompt", prompt="ls", cwd="/a")]
+    assert approvals.action_digest(plain) == approvals.action_digest(event(cwd="/a")) == approvals.action_digest(event(cwd="/a", session="s2", agent="codex"))
+    assert len({approvals.action_digest(one) for one in [plain, *others]}) == 5
     assert approvals.action_digest(event("before_prompt", prompt="half a \ud800 character"))
 
 
