@@ -13,7 +13,7 @@ DEV   := $(VENV)/.installed-dev
 BUILT := pyproject.toml hatch_build.py $(wildcard src/hookonce/client/native/*.[ch])
 
 .DEFAULT_GOAL := help
-.PHONY: run test test-integration explore mutants prove lint bench bench-large docs clean help
+.PHONY: run test test-integration explore mutants prove lint bench bench-peers bench-soak bench-large docs clean help
 
 run: $(PLAIN)  ## start hookonce and show what happens; without a terminal, or an agent, a demonstration
 	@$(BIN)/hookonce up --or-demo
@@ -54,18 +54,26 @@ lint: $(DEV)  ## layers of imports, style, types
 	@echo "mypy"
 	@$(BIN)/mypy --no-error-summary
 
-bench: $(DEV)  ## measure speed on this machine
+bench: $(DEV)  ## measure speed on this machine (ARGS=--quick: only what agents wait for, in under 3 minutes)
+	@$(BIN)/python benchmarks/latency.py $(ARGS)
+ifeq ($(filter --quick,$(ARGS)),)
 	@$(BIN)/python benchmarks/run.py
 	@$(BIN)/python benchmarks/call_path.py
-	@$(BIN)/python benchmarks/latency.py $(ARGS)
-	@$(BIN)/python benchmarks/store.py
+	@$(BIN)/python benchmarks/record/store.py
 	@$(BIN)/python benchmarks/modules.py
-	@$(BIN)/python benchmarks/functions.py
 	@$(BIN)/python benchmarks/install.py
 	@$(BIN)/python benchmarks/intake.py
+	@$(BIN)/python benchmarks/soak.py
+endif
+
+bench-peers: $(DEV)  ## measure other tools beside hookonce (some 100 MB from PyPI and npm, once; ARGS=--quick for fewer calls)
+	@$(BIN)/python benchmarks/peers/peer_bench.py $(ARGS)
+
+bench-soak: $(DEV)  ## watch the daemon's memory for an hour: 200,000 calls, then idling and bursts
+	@$(BIN)/python benchmarks/soak.py --calls 200000 --minutes 60 $(ARGS)
 
 bench-large: $(DEV)  ## measure the record with ten million events (40 GB of disk, an hour or two; goes on when stopped)
-	@$(BIN)/python benchmarks/store.py --rows 10000000
+	@$(BIN)/python benchmarks/record/store.py --rows 10000000
 
 docs: $(DEV)  ## rewrite the pages and schemas that are made from the code
 	@$(BIN)/python docs/generate.py $(ARGS)

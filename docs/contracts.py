@@ -60,7 +60,7 @@ CONTRACTS = (
         "An event envelope: one module and one line. `translate`, `check` and docs/formats.md follow from it.",
         {
             "src/hookonce/formats/{name}.py": "`FORMAT`, with functions that write and read a record",
-            "src/hookonce/formats/__init__.py": "one line in `FORMATS`",
+            "src/hookonce/formats/__init__.py": "one line in `FORMATS`, one in `_RECOGNISERS`",
             "schemas/{name}.json": "the published schema of its documents",
             "src/hookonce/diagnose/document_check.py": "one line in `CONFORMANCE_TITLES`, what a valid file is called",
         },

@@ -20,6 +20,7 @@ from msgspec.json import format as pretty
 from msgspec.json import schema as schema_of
 from page import GENERATED_NOTE, code, table
 from performance import pages as performance_pages
+from signatures_table import pages as signature_pages
 
 from hookonce import formats
 from hookonce.__main__ import build_parser
@@ -35,7 +36,7 @@ from hookonce.inspect.agent_matrix import AgentSheet
 from hookonce.inspect.sessions import SessionRow, Timeline
 from hookonce.inspect.stats import CostReport, Stats
 from hookonce.inspect.turns import Turn
-from hookonce.lab.latency import BenchReport
+from hookonce.lab.bench_report import BenchReport
 from hookonce.lab.prove.certificate import Certificate
 from hookonce.manifest.schema import build_schema as manifest_schema
 from hookonce.model import Record
@@ -181,7 +182,7 @@ def pages() -> dict[Path, str]:
 
     summaries = summarize_certificates()  # by the certificates as they are, whatever the table said until now
     others = agents_pages(summaries) | {TABLE_PATH: render_table(summaries)} | certificates_pages()
-    others |= performance_pages() | client_pages(ROOT) | contract_pages() | layer_pages()
+    others |= performance_pages() | client_pages(ROOT) | contract_pages() | layer_pages() | signature_pages()
     made = {ROOT / name: make() for name, make in PAGES.items()} | {ROOT / name: text for name, text in others.items()}
     return made | schemas() | {ROOT / "docs" / "conformance.md": render(ROOT)}
 

@@ -64,5 +64,8 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module 'hookonce' has no attribute {name!r}")
     from importlib import import_module
 
-    module = import_module(_HOMES.get(name, "hookonce.model"))
+    home = _HOMES.get(name, "hookonce.model")
+    if not home.startswith("hookonce.sdk"):  # hooks and answers load it when they are needed
+        import_module("hookonce.client.light_imports").import_msgspec()
+    module = import_module(home)
     return module if name in {"agents", "formats", "sdk"} else getattr(module, name)

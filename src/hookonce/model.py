@@ -6,7 +6,6 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 SCHEMA = "hookonce/1"
-
 Json = Any  # whatever a JSON document may hold
 Object = dict[str, Json]
 
@@ -247,6 +246,7 @@ class Hook(_Noun, frozen=True, kw_only=True):
     order: Literal["manifest", "any"] | None = None  # any: beside its neighbours, without new input or an allow
     on_deny: Literal["continue", "stop"] | None = None  # stop: once it refuses, the hooks after it are not asked
     environment: Literal["installation", "caller"] | None = None  # whose PATH and the like the hook has
+    isolation: Literal["worker", "fork"] | None = None  # fork: each call of a function has a process of its own
     dialect: str | None = None
     privacy: Literal["minimal", "standard", "full"] | None = None  # what it is told, if its dialect is an open format
     files: list[str] = []
@@ -300,6 +300,7 @@ class Config(Struct, frozen=True, kw_only=True):
     language: Literal["json", "toml", "code"] = "json"  # `code`: the document is `{"files": {name: text}}`
     reads: Mapping[str, tuple[str, ...]] = {}  # further files, or globs, in which the agent finds hooks
     programs: tuple[str, ...] = ()  # names of its program on the path
+    exec_since: str | None = None  # version that first starts a program with `args`, without a shell; None: no version
     borrows: tuple[str, ...] = ()  # agents whose configuration it obeys as well
     capabilities: frozenset[str] = frozenset()  # what an entry can say, of vocabulary.decision_merge.CAPABILITIES
     matching: str = "pattern"  # how its matchers are evaluated
@@ -364,9 +365,9 @@ class Agent(Struct, frozen=True, kw_only=True):
     mcp_name: Callable[[str, str], str] | None = None  # the native name of an MCP tool
     result: Callable[[Facts, str], Result] | None = None  # the result of a tool call
     recognise: Callable[[Object], str | None] | None = None  # the event of a payload that does not name it
+    recognise_keys: tuple[frozenset[str], ...] = ()  # sets of payload keys; without one of them `recognise` says None
     wrap: Callable[[Object, Event], Object] | None = None  # the inverse of `unwrap`
-    # a decision as the native answer, with new input in native words
-    reply: Callable[[str, Decision, Object | None], Reply] | None = None
+    reply: Callable[[str, Decision, Object | None], Reply] | None = None  # a decision, and new input, in native words
     read_reply: Callable[[str, Reply], Decision | None] | None = None  # a native answer as a decision; None: it is none
     encodes: bool = False  # whether payloads can be written as well as read
     ends: Literal["told", "sometimes"] = "told"  # whether a session's end is told at every end or only at some
@@ -389,7 +390,6 @@ class Format(Struct, frozen=True, kw_only=True):
     write: Callable[[Record], list[Object]]  # the documents of a record
     omits: Callable[[Event], bool] | None = None  # whether an event has no documents, told before it is redacted
     read: Callable[[Object], Record] | None = None  # the record of a document; None: it is never read
-    is_mine: Callable[[Object], bool]  # whether a document has this format
     id_path: tuple[str, ...] = ()  # the keys that lead to a document's id; none: it has none of its own
     type_key: str = ""  # the member that names the event type of a document that tools send us themselves
     check: Callable[[Object, bool], tuple[list[Problem], list[Problem]]] | None = None  # faults beyond the schema

@@ -19,8 +19,7 @@ from hookonce.agents import canonical_event_of, config_event_of, config_events, 
 from hookonce.base.jsontext import dump
 from hookonce.base.jsontext import load as parse
 from hookonce.diagnose.trial import command_line_of, sample_event
-from hookonce.dispatch.dedup import CallDecision
-from hookonce.dispatch.pipeline import CallArguments, CallRequest, parse_request
+from hookonce.dispatch.request.call_request import CallArguments, CallDecision, CallRequest, parse_request
 from hookonce.dispatch.response import build_response
 from hookonce.dispatch.run import CallerContext, run_hooks
 from hookonce.dispatch.select import SelectedHook, select_from_manifest

@@ -5,6 +5,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -36,7 +37,7 @@ examples:
   hookonce module invoke greeter.json greet '{"name": "you"}'
   hookonce module list
   hookonce module serve --mcp"""
-_CHECK_HELP = """A module on stdio is started and stopped by the check; one over HTTP must be running already.
+_CHECK_HELP = """A module on stdio is started and stopped by the check; one that listens must be running already.
 
 exit codes: 0 every case passed (or was skipped, with a reason), 1 a case failed, 64 wrong usage
 
@@ -56,12 +57,14 @@ examples:
 _LIST_HELP = "examples:\n  hookonce module list\n  hookonce module list --health --json"
 _SERVE_HELP = """Without an option it serves the module protocol, as JSON lines on stdin and stdout: respond,
 translate, check, query, sessions, show, and on_event, which records an event. Over MCP an agent can ask what it did:
-query, sessions, show, check and translate, which change nothing.
+query, sessions, show, check and translate, which change nothing. A MODULE that is reached over HTTP, MCP or gRPC is
+served on stdin and stdout too.
 
 examples:
   hookonce module serve --descriptor
   hookonce module serve --http 8790 --token-env HOOKONCE_TOKEN
   hookonce module serve greeter.json --http 8791 --token-env HOOKONCE_TOKEN
+  hookonce module serve judge.json
   hookonce module serve --mcp
   claude mcp add hookonce -- hookonce module serve --mcp"""
 
@@ -151,7 +154,7 @@ def _over_transport(descriptor: Descriptor, transport: str | None) -> AbstractCo
     if transport in {None, descriptor.transport.type}:
         return nullcontext(descriptor)
     if transport == "stdio":
-        own = {"http": "listens over HTTP", "mcp": "speaks MCP"}[descriptor.transport.type]
+        own = {"http": "listens over HTTP", "mcp": "speaks MCP", "grpc": "speaks gRPC"}[descriptor.transport.type]
         raise UsageError(f"{descriptor.name} {own}, according to its descriptor; it is not a module on stdio")
     from hookonce.modules.server.http_server import expose_over_http
 
@@ -261,7 +264,7 @@ def _module_row(path: Path, descriptor: object, *, ask_health: bool) -> Object:
 
 
 def _configure_serve(parser: ArgumentParser) -> None:
-    parser.add_argument("module", nargs="?", metavar="MODULE", help="serve this module over HTTP, instead of hookonce")
+    parser.add_argument("module", nargs="?", metavar="MODULE", help="serve this module, instead of hookonce")
     add_flag(parser, "--mcp", "serve the Model Context Protocol on stdin and stdout")
     parser.add_argument("--http", type=int, metavar="PORT", help="serve over HTTP on this port; 0 takes any free port")
     parser.add_argument(
@@ -299,14 +302,21 @@ def _run_serve(options: Namespace) -> int:
 
 
 def _serve_other_module(options: Namespace) -> int:
-    """Somebody else's module, which speaks stdio or MCP, for those who speak HTTP."""
+    """Somebody else's module, for those who speak HTTP, or on stdio."""
     from hookonce.modules.server.authoring import read_token
-    from hookonce.modules.server.http_server import serve_over_http
+    from hookonce.modules.server.http_server import bridge_document, serve_over_http
 
-    if options.http is None or options.mcp or options.descriptor:
+    if options.mcp or options.descriptor or (options.http is None and (options.host or options.token_env)):
         example = "hookonce module serve MODULE --http PORT --token-env NAME"
-        raise UsageError(f"another module can be served only over HTTP: {example}")
+        raise UsageError(f"another module can be served on stdio without options, or over HTTP: {example}")
     descriptor, host = _load_descriptor(options.module), options.host or "127.0.0.1"
+    if options.http is None:
+        from hookonce.modules.host.client import connect
+        from hookonce.modules.server.stdio_server import serve_stdio
+
+        with closing(connect(descriptor)) as link, suppress(KeyboardInterrupt):
+            serve_stdio(partial(bridge_document, link))
+        return 0
     with (
         serve_over_http(descriptor, options.http, host=host, token=read_token(options.token_env)) as server,
         suppress(KeyboardInterrupt),

@@ -179,7 +179,7 @@ def convert(  # noqa: PLR0913  one name for each thing that a caller may choose
     gaps += [*degradation.gaps, *obstacles.values(), *render_gaps]
     parsed_back = verify_round_trip(target, rendered_document, hooks, gaps)
     gaps += losses.fail_open_gaps(target, hooks, gaps, wrapped_indices)
-    gaps += losses.own_key_gaps(target, hooks) if source is None else []
+    gaps += losses.own_key_gaps(target, hooks, parsed_back) if source is None else []
     gaps += [] if is_same else losses.unread_field_gaps(target, hooks, parsed_back, gaps, wrapped_indices)
     return Conversion(
         document=rendered_document,

@@ -119,13 +119,19 @@ def insecure_url_gap(index: int, hook: Hook) -> Gap | None:
     return None if fault is None else lost_gap(index, hook, "http_handler", f"its server is not called: {fault}")
 
 
-def own_key_gaps(target: Agent, hooks: list[tuple[int, Hook]]) -> list[Gap]:
-    """Keys of the target that a manifest carries, and that decide whether the hook runs, and in which shell."""
-    return [
-        _warning_gap(index, hook, "provider_data", f"{', '.join(sorted(keys))} is passed to {target.title} unchanged")
-        for index, hook in hooks
-        if (keys := hook.provider_data.get(target.name, {}).keys() & _GATE_KEYS)
-    ]
+def own_key_gaps(target: Agent, hooks: list[tuple[int, Hook]], parsed_hooks: list[Hook]) -> list[Gap]:
+    """Keys of the target that a manifest carries into its file, and that decide whether the hook runs, and how."""
+    written_keys = {key for hook in parsed_hooks for key in hook.provider_data.get(target.name, {})}
+    gaps = []
+    for index, hook in hooks:
+        keys = hook.provider_data.get(target.name, {}).keys() & written_keys & (_GATE_KEYS | _WORLD_KEYS)
+        if keys:
+            reason = f"{', '.join(sorted(keys))} is passed to {target.title} unchanged"
+            if gate_keys := sorted(keys & _GATE_KEYS):
+                reason += f", and {' and '.join(gate_keys)} may keep the hook from running or from refusing"
+            gap = _warning_gap(index, hook, "provider_data", reason)
+            gaps.append(replace(gap, effect="observes") if gate_keys else gap)
+    return gaps
 
 
 def manifest_gap(index: int, hook: Hook) -> Gap | None:
@@ -218,7 +224,8 @@ def fail_open_gaps(
     ]
 
 
-_GATE_KEYS = {"if", "once", "asyncRewake", "disabled", "enabled", "shell", "allowedEnvVars"}
+_GATE_KEYS = {"if", "once", "asyncRewake", "disabled", "enabled"}  # by which a guard may not be asked, or not in time
+_WORLD_KEYS = {"shell", "allowedEnvVars"}
 _WRAPPER_FAILS_OPEN = "lets the action go on when the wrapper itself is killed or cannot be started"
 _AGENT_FAILS_OPEN = "lets the action go on when a hook fails, is killed or cannot be started"
 # fields that hardly any agent's file has a place for, and that are missed there; what is only shown is not

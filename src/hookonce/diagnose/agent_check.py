@@ -9,13 +9,14 @@ from msgspec import Struct
 
 from hookonce.base.files import FileEditError, read_if_readable
 from hookonce.base.invocation import is_own_entry
-from hookonce.configure import http_policy
+from hookonce.configure import exec_form, http_policy
 from hookonce.configure.agent_trust import distrust_reason
 from hookonce.configure.changes import FileChange
 from hookonce.configure.install import plan_install
 from hookonce.configure.locations import ConfigRoots, config_files, document_of, resolve_path, target_file
 from hookonce.configure.merge import editor_of
 from hookonce.configure.status import CALLING_STATES, InstallStatus, install_status, read_agent_hooks
+from hookonce.configure.version_probe import read_version
 from hookonce.configure.wrappers import WrappedHook, describe_wrapped_hooks, read_wrapped_hooks
 from hookonce.diagnose.diagnosis import Diagnosis
 from hookonce.dispatch.hook_faults.handlers import command_faults
@@ -40,6 +41,7 @@ def check_agent(agent: Agent, roots: ConfigRoots, client: str) -> Iterator[Diagn
         yield from _check_drift(agent, roots, client)
         yield from check_review(agent, roots, client)
         yield from _check_http(agent, roots)
+        yield from _check_form(agent, roots, client)
     wrapped_hooks = read_wrapped_hooks(agent, roots)
     yield from _check_wrapped(agent, wrapped_hooks)
     wrapped_files = {hook.path for hook in wrapped_hooks}
@@ -91,12 +93,27 @@ def _check_http(agent: Agent, roots: ConfigRoots) -> Iterator[Diagnosis]:
             yield Diagnosis(agent=agent.name, kind="http", message=problem, path=str(path))
 
 
+def _check_form(agent: Agent, roots: ConfigRoots, client: str) -> Iterator[Diagnosis]:
+    """Whether the agent's version knows the form of our entries."""
+    path = target_file(agent, exec_form.SCOPE, roots)
+    hooks = [hook for _, file, hook in read_agent_hooks(agent, roots).hooks if file == path]
+    own_hooks = [hook for hook in hooks if is_own_entry(hook.handler.command, client, agent.name)]
+    if (fault := exec_form.find_form_fault(agent, own_hooks, str(path), roots)) is not None:
+        is_broken = fault.kind == "exec_form" and agent.config.repairable
+        changes = plan_install(agent, exec_form.SCOPE, roots, client, has_args=False) if is_broken else []
+        repair = changes[0] if changes else None
+        message = describe_fault(fault)
+        yield Diagnosis(agent=agent.name, kind=fault.kind, message=message, path=fault.path, repair=repair)
+
+
 def _check_drift(agent: Agent, roots: ConfigRoots, client: str) -> Iterator[Diagnosis]:
     for scope in install_status(agent, roots, client).scopes:
         if scope.state in {"partly", "outdated"}:
             missing_text = f"; no entry for {', '.join(scope.missing)}" if scope.missing else ""
             message = f"{agent.title}, {scope.scope} scope: hookonce is {_DRIFT_TEXTS[scope.state]}{missing_text}"
-            changes = plan_install(agent, scope.scope, roots, client) if agent.config.repairable else []
+            has_args = exec_form.has_exec_form(agent, scope.scope, roots, read_version)
+            is_able = agent.config.repairable
+            changes = plan_install(agent, scope.scope, roots, client, has_args=has_args) if is_able else []
             repair = changes[0] if changes else None
             yield Diagnosis(agent=agent.name, kind="drift", message=message, path=scope.path, repair=repair)
 

@@ -8,7 +8,7 @@ from hookonce.configure.changes import FileChange
 from hookonce.configure.locations import ConfigRoots
 from hookonce.model import Agent
 
-NOTE_KINDS = frozenset({"unvouched", "wrapped"})  # of diagnoses of what works, for somebody to know
+NOTE_KINDS = frozenset({"sandbox", "shell_form", "unvouched", "wrapped"})  # of what works, for somebody to know
 
 
 class Diagnosis(Struct, frozen=True, kw_only=True):

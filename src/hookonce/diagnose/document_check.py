@@ -21,6 +21,7 @@ from hookonce.dispatch.hook_faults.manifest_hooks import hook_faults, manifest_p
 from hookonce.dispatch.hook_faults.manifest_words import (
     closed_problems,
     event_problems,
+    isolation_problems,
     order_problems,
     privacy_problems,
     unknown_words,
@@ -223,10 +224,13 @@ def _check_raw(name: str, raw: bytes, source: str | None, *, strict: bool, is_ma
     problems, warnings = check(document, strict) if check is not None else _check_payload(kind, document)
     if (check_place := _PLACE_CHECKS.get(kind)) is not None and Path(name).is_file():
         place_problems, place_warnings = check_place(Path(name), document, not problems)
+        if strict and kind == "manifest":  # a hook that cannot do what it is there for
+            place_problems, place_warnings = [*place_problems, *place_warnings], []
         problems, warnings = [*problems, *place_problems], [*warnings, *place_warnings]
     if kind == "manifest":
         is_project = manifest_place(Path(name)).scope == "project"
         warnings = [*warnings, *privacy_problems(document, is_project=is_project), *order_problems(document)]
+        warnings += isolation_problems(document)
     signer = None
     if type(document) is dict:
         signature_problems, signature_warnings, signer = _check_signature(kind, document)

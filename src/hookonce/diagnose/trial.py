@@ -16,10 +16,9 @@ from hookonce.agents import config_event_of, decode, encode
 from hookonce.base import ids, times
 from hookonce.base.invocation import CANONICAL_DIALECT
 from hookonce.base.jsontext import dump, load
-from hookonce.dispatch.dedup import CallDecision
 from hookonce.dispatch.dialect import ANSWER_KEYS, encode_input
-from hookonce.dispatch.module_hook import parse_module_result
-from hookonce.dispatch.pipeline import CallRequest
+from hookonce.dispatch.module_hook import expected_answer_keys, parse_module_result
+from hookonce.dispatch.request.call_request import CallDecision, CallRequest
 from hookonce.dispatch.response import build_response
 from hookonce.dispatch.run import CallerContext, HookResult, run_hooks
 from hookonce.dispatch.select import SelectedHook, find_candidates, select_hooks
@@ -139,11 +138,13 @@ def try_hook(agent: Agent, event: Event, selected_hook: SelectedHook, environmen
     stdin, _ = encode_input(dialect, event, selected_hook.hook, selected_hook.scope)
     caller = CallerContext(environment=environment, cwd=str(Path.cwd()))
     results: list[OperationResult] = []
-    payloads = [stdin]
+    payloads, expected_keys = [stdin], set[str]()
 
     def run_and_record(operation: Operation) -> OperationResult:
         if isinstance(operation, CommandOperation | HttpOperation | ModuleOperation):
             payloads.append(operation.payload)
+        if isinstance(operation, ModuleOperation):
+            expected_keys.update(expected_answer_keys(operation))
         results.append(run_to_completion(operation))
         return results[-1]
 
@@ -157,7 +158,7 @@ def try_hook(agent: Agent, event: Event, selected_hook: SelectedHook, environmen
         stdin=payloads[-1].decode(errors="replace"),
         told=hook_result,
         stderr=b"".join(result.stderr for result in results).decode(errors="replace"),
-        unknown=[key for answer in answers for key in _unknown_keys(answer.stdout)],
+        unknown=[key for answer in answers for key in _unknown_keys(answer.stdout) if key not in expected_keys],
         skipped=_skip_reason(selected_hook.hook, event),
         reply=response.reply,
         gaps=response.record.gaps,

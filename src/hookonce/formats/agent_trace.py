@@ -149,7 +149,6 @@ FORMAT = Format(
     versions=(VERSION,),
     mime="application/vnd.agent-trace.record+json",
     write=write,
-    is_mine=lambda doc: "files" in doc and "timestamp" in doc,
     check=check,
     lacks=frozenset({"decision", "risk", "runs", "user"}),
     gaps=(

@@ -48,6 +48,5 @@ FORMAT = Format(
     versions=(SCHEMA.partition("/")[2],),
     write=write,
     read=read,
-    is_mine=lambda doc: type(doc.get("event")) is dict and "schema" in doc["event"],
     id_path=("event", "id"),
 )

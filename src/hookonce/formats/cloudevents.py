@@ -176,7 +176,6 @@ FORMAT = Format(
     mime="application/cloudevents+json",
     write=write,
     read=read,
-    is_mine=lambda doc: "specversion" in doc,
     id_path=("id",),
     type_key="type",
     check=check,

@@ -368,7 +368,6 @@ FORMAT = Format(
     title="Open Cybersecurity Schema Framework",
     versions=(VERSION,),
     write=write,
-    is_mine=lambda doc: "class_uid" in doc,
     check=check,
     lacks=frozenset({"runs"}),
     gaps=(

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from hookonce.dispatch.derived_hooks import HOOK_RUNS_EVENT, runs_record_id
 from hookonce.dispatch.pause import PAUSE_GAP
 from hookonce.dispatch.prepare import command_of, digest_content
+from hookonce.dispatch.request.call_record import OBSERVER_CAPABILITY
 from hookonce.dispatch.select import SelectedHook, find_candidates
 from hookonce.errors import HookonceError
 from hookonce.model import Digest, Event, HookRun, Json, Object, Record, Stored, Tool, Usage
@@ -135,11 +136,17 @@ def _describe_run(run: HookRun) -> str:
 
 
 def with_derived_runs(record: Stored, find: Callable[[str], Stored | None]) -> Stored:
-    """A derived record with the runs and gaps of the record that follows it, if hooks were asked about it."""
-    follower = find(runs_record_id(record.event.id)) if is_derived(record.event) else None
-    if follower is None:
-        return record
-    return replace(record, runs=[*record.runs, *follower.runs], gaps=[*record.gaps, *follower.gaps])
+    """A record with the runs and gaps of those that follow it: of hooks that were asked about it after it was kept.
+
+    A hook that was to run after the answer, and of which nothing followed, stays named in a gap.
+    """
+    later_gaps = [gap for gap in record.gaps if (gap.capability, gap.strategy) == (OBSERVER_CAPABILITY, "later")]
+    runs, gaps = [*record.runs], [*record.gaps]
+    for index in range(max(len(later_gaps), int(is_derived(record.event)))):
+        if (follower := find(runs_record_id(record.event.id, index))) is not None:
+            runs += follower.runs
+            gaps = [gap for gap in gaps if gap not in later_gaps[index : index + 1]] + follower.gaps
+    return replace(record, runs=runs, gaps=gaps)
 
 
 def _own_action(data: Object) -> str:

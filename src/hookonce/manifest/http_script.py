@@ -7,19 +7,19 @@ is not seen in the list of processes. Whatever goes wrong ends with 1, since 2 w
 
 import re
 import shlex
-from ipaddress import ip_address
 
 from msgspec.structs import replace
 
+from hookonce.base.regex import lazy_pattern
 from hookonce.model import Handler, Object
 
 SCRIPT_NAME = "hookonce-http"
-_HEADER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
-_METHOD = re.compile(r"[A-Za-z]+")
-_VARIABLE_REFERENCE = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))")
-_REMOTE_URL = re.compile(r"https://[!-~]+", re.IGNORECASE)
+_HEADER_NAME = lazy_pattern(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+_METHOD = lazy_pattern(r"[A-Za-z]+")
+_VARIABLE_REFERENCE = lazy_pattern(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))")
+_REMOTE_URL = lazy_pattern(r"https://[!-~]+", re.IGNORECASE)
 # No user, no backslash, nothing but a path behind the host: nothing that two readers could read differently.
-_LOCAL_URL = re.compile(r"http://(?:localhost|([0-9.]+)|\[([0-9a-f:]+)\])(?::[0-9]+)?(?:/[!-~]*)?", re.IGNORECASE)
+_LOCAL_URL = lazy_pattern(r"http://(?:localhost|([0-9.]+)|\[([0-9a-f:]+)\])(?::[0-9]+)?(?:/[!-~]*)?", re.IGNORECASE)
 
 # $1 the protocol, or why nothing is called; $2 URL; $3 method; $4 seconds; then pairs of what headers are made of.
 # Whoever answers with success ends `answer` with its code, 2xx; that code is cut off again.
@@ -106,6 +106,8 @@ def explain_url_fault(url: str) -> str | None:
 
 def is_loopback(host: str) -> bool:
     """Whether a name or an address is that of this machine itself."""
+    from ipaddress import ip_address  # few hooks have an address
+
     try:
         return host.lower() == "localhost" or ip_address(host).is_loopback
     except ValueError:

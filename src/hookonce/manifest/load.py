@@ -1,13 +1,12 @@
 """Loading, validation and dumping of manifests: JSON or YAML, `hooks/1.0` and `hooks/0.1`, and `.openhook.json`."""
 
 from collections.abc import Iterator, Mapping
-from re import compile as pattern
 from typing import Any
 
 from msgspec.structs import fields, replace
 
-from hookonce.base.json_stream import duplicate_paths
 from hookonce.base.jsontext import load as parse_json
+from hookonce.base.regex import lazy_pattern
 from hookonce.errors import HookonceError
 from hookonce.manifest import schema
 from hookonce.manifest.http_script import explain_url_fault
@@ -20,8 +19,8 @@ from hookonce.vocabulary.tools import ARGUMENTS
 MANIFEST_SPEC = "hooks/1.0"  # of the manifests that we write, unless another is asked for
 NATIVE_NAMES_SPEC = "hooks/0.1"  # the version in which patterns are about native names alone
 SUPPORTED_SPECS = (MANIFEST_SPEC, NATIVE_NAMES_SPEC)
-_ANY_SPEC = pattern(r"hooks/[0-9]+\.[0-9]+")
-_READABLE_SPEC = pattern(SPEC_REGEX)
+_ANY_SPEC = lazy_pattern(r"hooks/[0-9]+\.[0-9]+")
+_READABLE_SPEC = lazy_pattern(SPEC_REGEX)
 
 # JSON kind → the types of its values, and its name in messages
 _KINDS: dict[JsonKind, tuple[tuple[type, ...], str]] = {
@@ -197,6 +196,8 @@ def duplicate_key_paths(raw: bytes) -> list[str]:
     """The paths of the keys that a manifest repeats; the last of them counts, in JSON as in YAML."""
     text = raw.decode("utf-8-sig")
     if text.lstrip()[:1] in {"{", "["}:
+        from hookonce.base.json_stream import duplicate_paths
+
         return duplicate_paths(text.encode())
     import yaml
 

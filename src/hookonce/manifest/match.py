@@ -1,13 +1,15 @@
 """Matching of a tool call: by tool name, pattern, MCP server and tool, or a list of them."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
+
+from msgspec import Struct
 
 from hookonce.base.regex import compile_re2
 from hookonce.model import Problem
 
 
-class MatchSubject(NamedTuple):
+class MatchSubject(Struct, frozen=True):
     """The tool call that is matched: canonical name, native name, and server and tool of an MCP call."""
 
     name: str

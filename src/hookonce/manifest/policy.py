@@ -7,14 +7,13 @@ stands above is not theirs to turn off, because a hook that watches is a restric
 from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec import Struct
 
 from hookonce.base import paths, settings
 from hookonce.base.files import read_regular_file
 from hookonce.base.jsontext import load
-from hookonce.manifest.degrade import capabilities_of
 from hookonce.manifest.discover import PROJECT_FOLDER, SCOPES, Scope, has_safe_owner
 from hookonce.model import Hook, Problem
 
@@ -39,7 +38,7 @@ class Policy(Struct, frozen=True, kw_only=True):
     problem: str | None = None
 
 
-class PolicyRefusal(NamedTuple):
+class PolicyRefusal(Struct, frozen=True):
     """Why a policy refuses a hook; `is_unreadable` if nobody forbade it and only the policy could not be read."""
 
     why: str
@@ -114,6 +113,8 @@ def _refusal_by(policy: Policy, hook: Hook, scope: Scope, kind: str) -> PolicyRe
     for name in sorted({hook.event, kind}):
         if policy.event_restrictions.get(name) in forbidding_words:
             return PolicyRefusal(f"{policy.path} forbids hooks on {name}")
+    from hookonce.manifest.degrade import capabilities_of  # most users have no policy
+
     for name in sorted(capabilities_of(hook)):
         if policy.capability_restrictions.get(name) in forbidding_words:
             return PolicyRefusal(f"{policy.path} forbids hooks that need {name}")

@@ -1,6 +1,8 @@
 """Manifest fields in one table, which `load` validates by, and the JSON Schema that is published from it."""
 
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from msgspec import Struct
 
 from hookonce.model import Object
 
@@ -15,7 +17,7 @@ REQUIRED_FIELDS |= {"function": "file", "module": "file"}
 JsonKind = Literal["string", "boolean", "number", "array", "object"]
 
 
-class FieldSpec(NamedTuple):
+class FieldSpec(Struct, frozen=True):
     """One field of a manifest: its JSON kind and description, the kind of its entries, allowed values and keys."""
 
     kind: JsonKind
@@ -30,6 +32,7 @@ _ENVIRONMENT = "Where PATH and other variables that select code come from; calle
 _PRIVACY = "How much of an event a hook in an open format gets; minimal by default; full is not available to projects."
 _ORDER = "any: the hook runs at the same time as other hooks with any, and can neither allow nor change input."
 _ON_DENY = "stop: when the hook refuses, later hooks do not run, and hooks that run at the same time are ended."
+_ISOLATION = "fork: each call of a function gets a fresh copy of its process, so nothing stays between calls."
 _FILE = "A Python file with functions, or a module's descriptor; relative to the manifest's folder."
 HOOK_FIELDS = {
     "name": FieldSpec("string", "The hook's name in messages; by default, its position."),
@@ -42,6 +45,7 @@ HOOK_FIELDS = {
     "order": FieldSpec("string", _ORDER, choices=("manifest", "any")),
     "on_deny": FieldSpec("string", _ON_DENY, choices=("continue", "stop")),
     "environment": FieldSpec("string", _ENVIRONMENT, choices=("installation", "caller")),
+    "isolation": FieldSpec("string", _ISOLATION, choices=("worker", "fork")),
     "dialect": FieldSpec("string", "The agent or format whose input and answers the hook uses; canonical by default."),
     "privacy": FieldSpec("string", _PRIVACY, choices=("minimal", "standard", "full")),
     "files": FieldSpec("array", "More files that the hook needs; trust covers them too.", "string"),

@@ -9,10 +9,9 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from functools import cache
 from re import Pattern
-from re import compile as pattern
 from typing import Any, NamedTuple
 
-from hookonce.base.regex import compile_re2
+from hookonce.base.regex import compile_re2, lazy_pattern
 from hookonce.secrets.patterns import CONTEXT_RULES, SECRET_FORMATS
 from hookonce.secrets.secret_names import classify_name, has_letters_and_digits, is_secret
 
@@ -25,16 +24,16 @@ ESCAPE_HINT = (
     # words that a shell joins: an empty or a short quotation in a word, a backslash (two in JSON), nothing at all
     r"""|\w\$?\\*["'](?:[\w+/=.~$-]*\\*["'])|\\*["'][\w+/=.~-]+\\*["']\w|\w\\{2,}\w|\w(?:``|\$\(\)|\$[@*])"""
 )
-_ESCAPE_SEQUENCE = pattern(
+_ESCAPE_SEQUENCE = lazy_pattern(
     r"\\\r?\n|\\{3,}(?:r\\+)?n"
     r"|(?:\x1b|\\+(?:u001[bB]|x1[bB]|033|e))\[[0-9;]*[A-Za-z]"
     r"|(?:%|\\+u00|\\+x)(?P<code>[0-9A-Fa-f]{2})"
 )
 
 _QUOTE_JOIN = r"""(?:\$?\\*["']|``|\$\(\)|\$[@*])"""
-_WORD_JOIN = pattern(rf"(?<=\w)(?:{_QUOTE_JOIN}|\\+(?=\w))+(?=[\w+/=.~-])")
-_LINE_END = pattern(r"\\+[nrt]")  # as somebody has written it out
-_WORD_REST = pattern(rf"(?:{_QUOTE_JOIN}+[\w+/=.~-]+)+")  # of a word of which the first part was found
+_WORD_JOIN = lazy_pattern(rf"(?<=\w)(?:{_QUOTE_JOIN}|\\+(?=\w))+(?=[\w+/=.~-])")
+_LINE_END = lazy_pattern(r"\\+[nrt]")  # as somebody has written it out
+_WORD_REST = lazy_pattern(rf"(?:{_QUOTE_JOIN}+[\w+/=.~-]+)+")  # of a word of which the first part was found
 
 TextSpan = tuple[int, int]
 
@@ -75,8 +74,8 @@ _RULES = (*SECRET_FORMATS, *CONTEXT_RULES)
 _ESCAPE_RULE_NUMBER = len(_RULES)  # the number of the last hint: something is spelled otherwise than it is meant
 _KIND_RANKS = {shape.kind: number for number, shape in reversed(list(enumerate(_RULES)))}
 SECRET_KINDS = frozenset({shape.kind for shape in _RULES} | {"password", "secret", "token", "key"})
-_SCHEME = pattern(r"(?i:bearer|basic|token|digest|negotiate|bot)\b")
-_MASK_PATTERN = pattern(r"\[secret:[a-z-]+\]")
+_SCHEME = lazy_pattern(r"(?i:bearer|basic|token|digest|negotiate|bot)\b")
+_MASK_PATTERN = lazy_pattern(r"\[secret:[a-z-]+\]")
 
 
 class SecretSpan(NamedTuple):

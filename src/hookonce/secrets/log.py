@@ -2,7 +2,6 @@
 
 import os
 from contextlib import suppress
-from traceback import format_tb
 
 from hookonce.base import paths, settings, times
 from hookonce.base.terminal_text import escape_unprintable
@@ -64,6 +63,8 @@ _MAX_CAUSES = 8  # errors from which an error came
 
 
 def _format_error(problem: BaseException) -> str:
+    from traceback import format_tb  # most processes have nothing to tell
+
     name, message = type(problem).__name__, safe_message(problem)
     return "".join(format_tb(problem.__traceback__)) + (name if message == name else f"{name}: {message}")
 

@@ -2,8 +2,9 @@
 
 from functools import lru_cache
 from re import ASCII, DOTALL
-from re import compile as pattern
 from typing import Literal
+
+from hookonce.base.regex import lazy_pattern
 
 Confidence = Literal["certain", "likely", "possible"]
 
@@ -12,7 +13,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_NAME_WORD = pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_NAME_WORD = lazy_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _PASSWORD_WORDS = _words("password passwd passphrase passcode userpass rootpw pgpassword")
 _PASSWORD_SUFFIXES = _words("pass pwd pw")  # only behind another word: DB_PASS, but not pass
 _SECRET_WORDS = _words(
@@ -64,7 +65,7 @@ def _classify_key(last: str, before: str) -> tuple[str, Confidence] | None:
     return "key", "likely" if before in _KEY_QUALIFIERS else "possible"
 
 
-_PLACEHOLDER = pattern(  # empty, starred out, a reference to something else, a placeholder, or code
+_PLACEHOLDER = lazy_pattern(  # empty, starred out, a reference to something else, a placeholder, or code
     r"""[*x.…_#?/=:-]*|[<$`{@(!&].*|%\w+%|%[sdqv].*|\[\{.*|\\?|[fbr]["'].*|\.[*+].*|(?i:your?[ _-].*)""",
     DOTALL,
 )
@@ -73,13 +74,13 @@ _PLACEHOLDER_WORDS = _words(
     "text is the and or not in redacted masked hidden removed omitted empty unset missing invalid expired yes no on "
     "off enabled disabled auto prompt stdin file env default example char"
 )
-_CODE_EXPRESSION = pattern(r"[A-Za-z_]\w*(?:(?:\.|->|::|\?\.)\w+)*(?:[(\[].*|[,;)]*)", ASCII)
-_FILE_PATH = pattern(
+_CODE_EXPRESSION = lazy_pattern(r"[A-Za-z_]\w*(?:(?:\.|->|::|\?\.)\w+)*(?:[(\[].*|[,;)]*)", ASCII)
+_FILE_PATH = lazy_pattern(
     r"(?:[.~]{0,2}/|[A-Za-z]:\\).*|[\w-]+\.(?:pem|key|json|ya?ml|toml|txt|env|crt|pub|py|js|ts|go|rs|md)"
 )
 _MIN_SECRET_CHARS, _MIN_MIXED_CHARS, _MIN_RANDOM_CHARS, _MIN_RANDOM_DIGITS = 4, 8, 12, 3
-_DOCKER_OPTION = pattern(r"(?:id|type|src|source|env|name)=.*")
-_UUID = pattern(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_DOCKER_OPTION = lazy_pattern(r"(?:id|type|src|source|env|name)=.*")
+_UUID = lazy_pattern(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def is_secret(value: str, confidence: Confidence, *, is_assignment: bool) -> bool:

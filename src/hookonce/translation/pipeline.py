@@ -201,7 +201,7 @@ def payload_format(agent: Agent) -> Format:
 
     everything = frozenset({"decision", "risk", "runs", "user"})
     title = f"{agent.title} payloads"
-    return Format(name=agent.name, title=title, versions=(), write=write, is_mine=lambda _: False, lacks=everything)
+    return Format(name=agent.name, title=title, versions=(), write=write, lacks=everything)
 
 
 def _count_bounded(counter: Counter[str], kind: str) -> None:

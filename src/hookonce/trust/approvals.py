@@ -38,13 +38,14 @@ class Approval(Struct, frozen=True):
 
 
 def action_digest(event: Event) -> str:
-    """Digest of an action: the same tool and input, by the same agent, in the same directory, in whatever session.
+    """Digest of an action: the same tool and input in the same directory, by whatever agent in whatever session.
 
-    An agent without a dialogue is often one that runs once: the session that asked is over when a person answers.
+    An agent without a dialogue is often one that runs once: the session that asked is over when a person answers. What
+    the person has read and allowed is the action, whoever does it.
     """
     tool = event.tool
     subject = [tool.name, tool.input] if tool is not None else [event.prompt]
-    content = dumps([event.agent, event.cwd, event.type, *subject], sort_keys=True, default=str)
+    content = dumps([event.cwd, event.type, *subject], sort_keys=True, default=str)
     return sha256(content.encode()).hexdigest()
 
 

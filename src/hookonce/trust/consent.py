@@ -1,7 +1,6 @@
 """Consent of a person to hooks: pins of a project's hooks, and digests of vouched foreign hooks."""
 
 import os
-import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -17,6 +16,7 @@ from hookonce.base import paths, settings
 from hookonce.base.files import NewerFileError, decode_own_file, read_file, read_regular_file, replace_file
 from hookonce.base.invocation import is_own_entry
 from hookonce.base.jsontext import dump
+from hookonce.base.regex import lazy_pattern
 from hookonce.base.spawn import run
 from hookonce.base.terminal_text import escape_unprintable
 from hookonce.errors import HookonceError
@@ -40,11 +40,11 @@ from hookonce.trust.script_contents import env_interpreter
 from hookonce.trust.shell_words import ShellWord, UnclearCommand, harmless_switches, split_words
 from hookonce.vocabulary.names import MODEL_HANDLER_TYPES, describe_handler
 
-_WORD_SEPARATORS = re.compile(r"[^\w./@+-]+")
+_WORD_SEPARATORS = lazy_pattern(r"[^\w./@+-]+")
 _VOUCH_FILE = "vouched.json"
 _MARK_CHARS = 16
 _LOG_ENDINGS = (".log", ".jsonl", ".ndjson", ".out", ".err")
-_ENV_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+_ENV_VARIABLE = lazy_pattern(r"\$(?:\{(\w+)\}|(\w+))")
 _MAX_SCRIPT_BYTES = 1 << 20  # of a script that is searched for the names of others
 _SCANNER_TIMEOUT_S = 120
 _MAX_OUTPUT_CHARS = 2000  # of a scanner

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
-from secrets import token_hex
 from struct import unpack_from
 
 from msgspec import Struct
@@ -377,7 +376,7 @@ def _edit_pins(*, waits: bool = True) -> Iterator[_PinsByRoot]:
 
 
 def _write_atomically(file: Path, data: bytes) -> None:
-    draft = file.with_name(f".{file.name}.{token_hex(4)}")
+    draft = file.with_name(f".{file.name}.{os.urandom(4).hex()}")
     handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(handle, "wb") as target:
         target.write(data)

@@ -20,6 +20,7 @@ from msgspec.structs import replace
 
 from hookonce.base import paths
 from hookonce.base.files import read_regular_file
+from hookonce.base.regex import lazy_pattern
 from hookonce.manifest.discover import PROJECT_FOLDER
 from hookonce.manifest.policy import POLICY_FILE
 from hookonce.model import Handler, Hook, Manifest
@@ -42,11 +43,11 @@ _READ_ONLY_MODE = 0o555
 _DIRECTORY_COMMANDS = frozenset({"cd", "chdir", "pushd", "popd"})
 _RUNNER_NOTE = ", which runs what it finds in the project"
 _PLATFORM_KEYS = {"linux": "linux", "darwin": "darwin", "win32": "windows"}
-UNKNOWN_PREFIX = re.compile(r"(?:\$\w+|\$\{[^}]*\}|(?<=[)`]))/+")  # what comes before may be the project itself
-_SEPARATORS = re.compile(r"[\s'\"`=:,;|&<>(){}$@]+")
-_EVALUATION = re.compile(r"[$`]")  # what some variables are searched for when a shell uses them, such as PS4
-_OPTION = re.compile(r"(-[A-Za-z]|[-\w.+]+=)(.+)", re.DOTALL)
-_FILE_LIKE_NAME = re.compile(
+UNKNOWN_PREFIX = lazy_pattern(r"(?:\$\w+|\$\{[^}]*\}|(?<=[)`]))/+")  # what comes before may be the project itself
+_SEPARATORS = lazy_pattern(r"[\s'\"`=:,;|&<>(){}$@]+")
+_EVALUATION = lazy_pattern(r"[$`]")  # what some variables are searched for when a shell uses them, such as PS4
+_OPTION = lazy_pattern(r"(-[A-Za-z]|[-\w.+]+=)(.+)", re.DOTALL)
+_FILE_LIKE_NAME = lazy_pattern(
     r".*\.(?:[cm]?[jt]s|sh|bash|py|rb|pl|php|lua|jsonc?|ya?ml|toml|cfg|ini|conf|txt|xml|sarif|html|csv|log|out|md)"
 )
 

@@ -11,16 +11,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hookonce.base.files import read_regular_file
+from hookonce.base.regex import lazy_pattern
 from hookonce.trust.shell_words import harmless_switches, is_shell
 
 _MAX_SCRIPT_BYTES = 1 << 24  # of a script that is searched for the names of others: all that can be pinned
-_SOURCE_COMMAND = re.compile(
+_SOURCE_COMMAND = lazy_pattern(
     r"(?:^|[;&|(){`!]|[\"'](?=[.s])|\b(?:if|elif|then|else|while|until|do|time|command|builtin)\b)[ \t]*"
     r"(?:\.|source)[ \t]+((?:[^\s;&|\"'`()]|\"[^\"]*\"|'[^']*'|\$\([^)]*\))+)",
     re.MULTILINE,
 )
-_OWN_FOLDER = re.compile(r"\$\(\s*dirname[^)]*\)|\$\{(?:0|BASH_SOURCE(?:\[0\])?)%/\*\}")  # the copy's, when it runs
-_HOOK_FOLDER = re.compile(r"\$HOOKONCE_HOOK_DIR\b|\$\{HOOKONCE_HOOK_DIR\}")  # the project
+_OWN_FOLDER = lazy_pattern(r"\$\(\s*dirname[^)]*\)|\$\{(?:0|BASH_SOURCE(?:\[0\])?)%/\*\}")  # the copy's, when it runs
+_HOOK_FOLDER = lazy_pattern(r"\$HOOKONCE_HOOK_DIR\b|\$\{HOOKONCE_HOOK_DIR\}")  # the project
 
 
 _LOOKUP_ENDINGS = ".py /__main__.py /__init__.py .js .mjs .cjs .ts /index.js /package.json .rb"

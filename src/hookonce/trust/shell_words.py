@@ -8,12 +8,14 @@ from re import Pattern
 from re import compile as pattern
 from typing import Literal, NamedTuple
 
-_OPERATOR = pattern(r"\d*(?:<<<|<<-?|<>|<&|>>|>&|>\||<|>)|&&|\|\||;;|[;&|()\n]")
+from hookonce.base.regex import lazy_pattern
+
+_OPERATOR = lazy_pattern(r"\d*(?:<<<|<<-?|<>|<&|>>|>&|>\||<|>)|&&|\|\||;;|[;&|()\n]")
 _WORD_ENDS = frozenset(" \t\n;&|()<>")
-_VARIABLE_NAME = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
+_VARIABLE_NAME = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 _GLOB_CHARACTERS = frozenset("*?[{~")  # characters that a shell may put something else for
 _ESCAPABLE_IN_QUOTES = frozenset('$`"\\\n')  # what a backslash takes the meaning from between double quotes
-_FUNCTION_PARENTHESES = pattern(r"[ \t]*\([ \t]*\)")
+_FUNCTION_PARENTHESES = lazy_pattern(r"[ \t]*\([ \t]*\)")
 
 
 class UnclearCommand(ValueError):
@@ -140,20 +142,20 @@ class ShellLexer:
 
 Role = Literal["program", "argument", "assignment", "input", "output", "code"]
 
-_ASSIGNMENT = pattern(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
-_KEYWORD = pattern(r"if|then|elif|else|fi|while|until|do|done|\{|\}|!|time")  # behind it a command begins, or none
-_UNSUPPORTED_KEYWORD = pattern(r"case|esac|select|function|coproc")  # grammar of its own: not guessed at
+_ASSIGNMENT = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
+_KEYWORD = lazy_pattern(r"if|then|elif|else|fi|while|until|do|done|\{|\}|!|time")  # behind it a command begins, or none
+_UNSUPPORTED_KEYWORD = lazy_pattern(r"case|esac|select|function|coproc")  # grammar of its own: not guessed at
 # What every shell does by itself; it needs no program, and the manifest's own bytes say all of it.
-_BUILTIN = pattern(
+_BUILTIN = lazy_pattern(
     r"[.:[]|alias|bg|break|cd|command|continue|echo|eval|exec|exit|export|false|fg|for|getopts|hash|jobs|kill|local"
     r"|printf|pwd|read|readonly|return|set|shift|test|times|trap|true|type|ulimit|umask|unalias|unset|wait"
 )
-_EVALUATING_BUILTIN = pattern(r"eval|trap|alias")  # words of the shell to which all arguments are code
+_EVALUATING_BUILTIN = lazy_pattern(r"eval|trap|alias")  # words of the shell to which all arguments are code
 # Programs and words of the shell that are given another program to run, behind options and numbers.
-_LAUNCHER = pattern(r"builtin|chroot|command|doas|env|exec|ionice|nice|nohup|setsid|stdbuf|sudo|timeout|xargs")
-_OPTION = pattern(r"[-+].*|\d+(?:\.\d+)?[smhd]?")
-_SHELL = pattern(r"(?:a|ba|da|fi|k|z)?sh")
-_INTERPRETER = pattern(r"(?:python|pypy|perl|ruby|node|nodejs|deno|bun|php|lua|osascript)[\d.]*")
+_LAUNCHER = lazy_pattern(r"builtin|chroot|command|doas|env|exec|ionice|nice|nohup|setsid|stdbuf|sudo|timeout|xargs")
+_OPTION = lazy_pattern(r"[-+].*|\d+(?:\.\d+)?[smhd]?")
+_SHELL = lazy_pattern(r"(?:a|ba|da|fi|k|z)?sh")
+_INTERPRETER = lazy_pattern(r"(?:python|pypy|perl|ruby|node|nodejs|deno|bun|php|lua|osascript)[\d.]*")
 _SHELL_CODE, _OTHER_CODE = pattern(r"-[A-Za-z]*c"), pattern(r"-[A-Za-z]*[ce]|--eval|--execute|--print")
 
 
@@ -241,7 +243,7 @@ def is_shell(name: str) -> bool:
 
 # Options with which an interpreter runs nothing but its script.
 _SHELL_SWITCHES, _PYTHON_SWITCHES = pattern(r"-[aefhkmnptuvx]+"), pattern(r"-[bBdEiIOPqsSuvVx]+")
-_OTHER_SWITCHES = pattern(r"-[wW]")
+_OTHER_SWITCHES = lazy_pattern(r"-[wW]")
 
 
 def harmless_switches(name: str) -> Pattern[str] | None:
@@ -253,7 +255,7 @@ def harmless_switches(name: str) -> Pattern[str] | None:
     return _PYTHON_SWITCHES if name.startswith("py") else _OTHER_SWITCHES
 
 
-_RUNNER = pattern(
+_RUNNER = lazy_pattern(
     r"g?make|cmake|ninja|just|task|rake|bundle|np[mx]|pnpm|pnpx|yarn|bunx?|deno|tsx|uvx?|poetry|pdm|hatch|pipx|tox|nox"
     r"|pytest|pre-commit|lefthook|cargo|go|gradlew?|mvnw?|ant|dotnet|swift|composer|mix|bazel|nix|mise|direnv|git|docker"
 )

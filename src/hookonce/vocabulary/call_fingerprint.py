@@ -14,6 +14,7 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from hookonce.base.jsontext import dump
+from hookonce.base.regex import lazy_pattern
 from hookonce.model import Event, Result, Tool
 from hookonce.vocabulary.tools import ARGUMENTS
 
@@ -23,7 +24,7 @@ _TEXT_END_CHARS = 1024  # characters of a long text that are looked at on either
 _MAX_END_ITEMS = 8  # and its lines, or entries of a long list
 _DIGEST_FIELDS = frozenset({"hash", "length", "lines"})
 # Names of values that always change.
-_VOLATILE_NAME = pattern(r"(?i)(?:time|date|stamp|duration|elapsed|_ms|_at|uuid|_id)\Z")
+_VOLATILE_NAME = lazy_pattern(r"(?i)(?:time|date|stamp|duration|elapsed|_ms|_at|uuid|_id)\Z")
 
 _VOLATILE_PATTERNS = (
     (pattern(r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?"), "@"),
@@ -34,9 +35,9 @@ _VOLATILE_PATTERNS = (
     (pattern(r"\b(?:0x)?(?=[a-f]{0,64}\d)(?=\d{0,64}[a-f])[0-9a-f]{7,64}\b"), "&"),
     (pattern(r"\b\d{1,9}(?:\.\d{1,9})? ?(?:ns|µs|us|ms|s|sec|secs|seconds?|minutes?)\b"), "~"),
 )
-_DIGIT = pattern(r"\d")
-_TEMPORARY_PATH = pattern(r"(?i)(/tmp/|/var/folders/|\\temp\\)[^/\\\s'\"]+")
-_NUMBER = pattern(r"(?<![\w.])[+-]?\d+(?:\.\d+)?(?![\w.])")  # standing alone: a name such as part2 stays itself
+_DIGIT = lazy_pattern(r"\d")
+_TEMPORARY_PATH = lazy_pattern(r"(?i)(/tmp/|/var/folders/|\\temp\\)[^/\\\s'\"]+")
+_NUMBER = lazy_pattern(r"(?<![\w.])[+-]?\d+(?:\.\d+)?(?![\w.])")  # standing alone: a name such as part2 stays itself
 
 
 def add_fingerprint(event: Event, key: bytes = b"") -> Event:

@@ -5,8 +5,9 @@ takes the first row that carries its name, so rows stand in the order of that pr
 """
 
 from itertools import starmap
-from typing import Literal, NamedTuple
+from typing import Literal
 
+from msgspec import Struct
 from msgspec.structs import asdict
 
 from hookonce.model import Event
@@ -17,7 +18,7 @@ BROADER_EVENTS = {"tool_use_failure": "after_tool_execute", "file_saved": "file_
 EventGroup = Literal["core", "extended", "exclusive", "further", "derived", "kernel"]
 
 
-class CanonicalEvent(NamedTuple):
+class CanonicalEvent(Struct, frozen=True):
     """One canonical event; `None` means that the format has no word for it."""
 
     name: str

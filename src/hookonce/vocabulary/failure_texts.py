@@ -2,10 +2,11 @@
 
 import errno
 import os
-import re
+
+from hookonce.base.regex import lazy_pattern
 
 # Whole sentences of ours; `(.+)` stands for what the system says of itself.
-_OWN_SENTENCE = re.compile(
+_OWN_SENTENCE = lazy_pattern(
     r"timeout"
     r"|exit code \d{1,3}(?:, but the hook is not blocking)?"
     r"|ended by signal \d{1,3}"
@@ -40,7 +41,7 @@ _OWN_SENTENCE = re.compile(
     r"|the answer tells no length that could be understood"
 )
 # Words of ours, before what somebody else has said.
-_OWN_PREFIX = re.compile(r"(not started|timeout|oom|unreachable|bad_request|forbidden|internal|unsupported_op)\b")
+_OWN_PREFIX = lazy_pattern(r"(not started|timeout|oom|unreachable|bad_request|forbidden|internal|unsupported_op)\b")
 _SYSTEM_ERRORS = {os.strerror(number) for number in errno.errorcode} | {
     "Name or service not known",
     "Temporary failure in name resolution",

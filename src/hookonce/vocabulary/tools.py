@@ -8,8 +8,9 @@ Secrets have no row here: they are kept in no field of any class.
 
 from functools import lru_cache
 from re import ASCII
-from re import compile as pattern
 from typing import Literal
+
+from hookonce.base.regex import lazy_pattern
 
 PrivacyClass = Literal["keep", "path", "command", "text", "content", "identity", "failure"]
 
@@ -57,7 +58,7 @@ DATA_FIELDS = _classify(
         "failure": "error",
     }
 )
-_FIELD_NAME = pattern(r"[\w$.:/+-]{1,100}", ASCII)
+_FIELD_NAME = lazy_pattern(r"[\w$.:/+-]{1,100}", ASCII)
 
 
 @lru_cache(maxsize=4096)

@@ -16,6 +16,7 @@ from hookonce.base.terminal_text import escape_unprintable
 from hookonce.base.times import now
 from hookonce.cli.consent_table import NEEDS_PERSON
 from hookonce.configure.changes import confirmation_code
+from hookonce.configure.locations import require_home
 from hookonce.errors import HookonceError
 from hookonce.model import SCHEMA, Actor, Event, Object, Record
 from hookonce.secrets import log
@@ -35,6 +36,7 @@ def require_consent(verb: str, text: str, **fields: Any) -> None:
 
     The verb is one of the consent table; the record of it has these fields of an event.
     """
+    require_home()
     hint = f"It {NEEDS_PERSON[verb]}. Next: run it yourself, in a terminal that was not opened by an agent"
     if settings.consent() == "unattended":
         _record_consent(verb, text, "unattended", **fields)

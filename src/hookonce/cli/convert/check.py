@@ -30,14 +30,14 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--from", dest="source", metavar="NAME", help="the agent or format of the files; default: detect it"
     )
-    add_flag(parser, "--strict", "also report unknown types and fields, and duplicate keys")
+    add_flag(parser, "--strict", "also report unknown types and fields, duplicate keys, and hooks that cannot run")
     add_flag(parser, "--json", "print one JSON object per file")
     add_max_line_option(parser)
 
 
 def run(options: Namespace) -> int:
     """Check every file; any problem gives exit 1."""
-    ok = True
+    ok, warning_count = True, 0
     source = options.source
     if source is not None and source not in DOCUMENT_CHECKS:
         source = find_agent(source, others=DOCUMENT_CHECKS).name
@@ -51,8 +51,11 @@ def run(options: Namespace) -> int:
             report = CheckReport(file=name, ok=False, kind=None, level=None, documents=0, problems=trouble, warnings=[])
             print_result(options, report, lambda _: None)
             continue
-        ok = ok and verdict.ok
+        ok, warning_count = ok and verdict.ok, warning_count + len(verdict.warnings)
         print_result(options, verdict, _print_verdict)
+    if warning_count and not options.json:
+        hint = "" if options.strict else "; with --strict unknown names, duplicate keys and hooks that cannot run do"
+        print(f"{pluralize(warning_count, 'warning')}. Warnings do not count as problems{hint}")
     return 0 if ok else 1
 
 

@@ -59,7 +59,7 @@ def _run_http(options: Namespace) -> None:
             http_policy.drop_unused_address()
         print_result(options, {"takes_events": False}, lambda _: print("the port for events is closed"))
         return
-    if (obstacle := http_policy.settings_obstacle()) is not None:
+    if (obstacle := daemon_endpoints.settings_obstacle()) is not None:
         raise HookonceError(f"{obstacle}; remove that line first")
     new_address = replace(address or daemon_endpoints.new_http_address(), takes_events=True)
     if new_address != address:

@@ -2,7 +2,7 @@
 
 from argparse import REMAINDER, ArgumentParser, Namespace
 
-from hookonce.client.oneshot import main
+from hookonce.client.oneshot_call import main
 from hookonce.dispatch import live_formats
 
 

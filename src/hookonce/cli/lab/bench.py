@@ -5,7 +5,8 @@ from argparse import ArgumentParser, Namespace
 from hookonce.cli._ui.arguments import add_flag, number_parser
 from hookonce.cli._ui.messages import format_bytes, print_result, show_status
 from hookonce.cli._ui.tables import print_table
-from hookonce.lab.latency import KB, BenchReport, measure_latency
+from hookonce.lab.bench_report import KB, BenchReport, describe_ratio
+from hookonce.lab.latency import measure_latency
 
 _MAX_ROUNDS = 1000
 
@@ -35,19 +36,21 @@ def print_report(report: BenchReport) -> None:
     """The numbers as a table, and what they say of each other."""
     show_status("")
     times = ("half within (ms)", "99 % within (ms)", "calls per s")
-    columns = ("case", "called", "callers", "payload", "calls", *times, "errors", "wrong", "cold")
+    columns = ("case", "called", "callers", "payload", "pause (ms)", "calls", *times, "errors", "wrong", "cold")
     rows = []
-    for row in sorted(report.rows, key=lambda row: (row.payload, row.callers, row.way, row.p50_ms)):
+    for row in sorted(report.rows, key=lambda row: (row.payload, row.callers, row.pause_ms, row.way, row.p50_ms)):
         figures = (f"{row.p50_ms:.2f}", f"{row.p99_ms:.2f}", f"{row.per_second:.0f}")
         ends = (str(row.errors), str(row.wrong), "-" if row.cold is None else str(row.cold))
-        rows.append((row.case, row.way, str(row.callers), format_bytes(row.payload), str(row.calls), *figures, *ends))
+        size, pause = format_bytes(row.payload), str(row.pause_ms)
+        rows.append((row.case, row.way, str(row.callers), size, pause, str(row.calls), *figures, *ends))
     print_table(columns, rows)
     print()
     for ratio in report.ratios:
         verdict = "held" if ratio.held else "missed"
         aim = "" if ratio.held is None else f"  (target: at {ratio.bound} {ratio.aim}; {verdict})"
-        callers_text = "" if ratio.callers == 1 else f", {ratio.callers} callers"
-        print(f"{ratio.case} / {ratio.to}, {ratio.of.removesuffix('_ms')}{callers_text}: {ratio.value}{aim}")
+        print(f"{describe_ratio(ratio)}: {ratio.value:g}{aim}")
+    for step in report.steps:
+        print(f"{step.case}, {step.step}: {step.us:,.0f} µs")
     for memory in report.memory:
         sizes = f"{memory.before_kb / KB:.0f} MB before, {memory.after_kb / KB:.0f} MB after"
         print(f"daemon of {memory.daemon}: {sizes} {memory.answered:,} calls")

@@ -5,6 +5,7 @@ from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import partial
+from sqlite3 import Connection
 
 from hookonce import formats
 from hookonce.base import settings
@@ -29,7 +30,7 @@ from hookonce.sessions.derive.summary import SessionCall
 from hookonce.sessions.derive.token_usage import token_count
 from hookonce.store.privacy.addresses import mask_addresses
 from hookonce.store.privacy.redact import LEVELS, Level, redact
-from hookonce.store.query import RecordFilter, find_records, resolve_session, session_agent
+from hookonce.store.query import RecordFilter, find_records, newest_session, resolve_session, session_agent
 
 _EXAMPLES = """A turn begins with a prompt and ends before the next one; turn 0 is what came before the first.
 "ended by" is a response, a refused stop, a refused prompt, an interruption, the end or abort of the session, or the
@@ -39,6 +40,7 @@ The duration of a call is the one that the agent reports, else the time between 
 the time of hooks.
 
 examples:
+  hookonce show
   hookonce show 01a1dde4
   hookonce show 01a1dde4 --json
   hookonce show 01a1dde4 --turns
@@ -52,7 +54,8 @@ _INDENT_CHARS, _MIN_PATH_CHARS = 2, 16
 def configure(parser: ArgumentParser) -> None:
     """The options of `show`."""
     parser.epilog = _EXAMPLES
-    parser.add_argument("session", metavar="SESSION", help="the id of a session; its beginning is enough")
+    session_help = "the id of a session; its beginning is enough; default: the newest session"
+    parser.add_argument("session", metavar="SESSION", nargs="?", help=session_help)
     filters.add_filter_options(parser, "agent")
     add_flag(parser, "--turns", "one row for each turn: its calls, files, tokens, cost and end")
     parser.add_argument(
@@ -77,8 +80,8 @@ def run(options: Namespace) -> None:
         raise UsageError("--sign needs --format, such as --format agent-hooks")
     with open_store(warn) as connection:
         agent = query_args.agent_filter(options.agent, connection)
-        name = resolve_session(connection, options.session, agent)
-        query = RecordFilter(agent=agent or session_agent(connection, name), session=name)
+        agent, name = _find_session(connection, options.session, agent)
+        query = RecordFilter(agent=agent, session=name)
         if options.format:
             _write_turns(load_session(connection, query.agent, name), options)
             return
@@ -92,6 +95,17 @@ def run(options: Namespace) -> None:
     if not timeline.steps:
         raise HookonceError(f"the events of session {name} were removed from the record")
     print_result(options, timeline, partial(_print_timeline, utc=options.utc, shows_all=options.all))
+
+
+def _find_session(connection: Connection, session: str | None, agent: str | None) -> tuple[str | None, str]:
+    """Agent and name of the session that was asked for, else of the newest."""
+    if session is not None:
+        name = resolve_session(connection, session, agent)
+        return agent or session_agent(connection, name), name
+    newest = newest_session(connection, agent)
+    if newest is None:
+        raise HookonceError(filters.no_records_message("no session is recorded yet"))
+    return newest
 
 
 def _write_turns(session: tuple[Iterator[Stored], frozenset[str], PriceLookup], options: Namespace) -> None:

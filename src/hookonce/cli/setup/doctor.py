@@ -86,7 +86,7 @@ def _print_findings(findings: list[Diagnosis], *, is_installed: bool) -> None:
         print_words(f"{finding.kind}: {finding.message}{ending}")
     if any(finding.repair or finding.kind in _OWN_FILE_KINDS for finding in findings):
         print("Next: hookonce doctor --repair")
-    if all(finding.kind == "wrapped" for finding in findings):
+    if all(finding.kind in {"sandbox", "shell_form", "wrapped"} for finding in findings):
         print("nothing is wrong" if is_installed else _NOT_INSTALLED)
 
 

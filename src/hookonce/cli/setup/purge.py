@@ -44,12 +44,19 @@ def configure(parser: ArgumentParser) -> None:
     add_flag(parser, "--config", "also delete your own hooks and settings")
     add_flag(parser, "--json", "print JSON")
     add_flag(parser, "--dry-run", "show what would be deleted, without deleting anything")
+    add_flag(parser, "--diff", "with --dry-run: also show every line that changes")
 
 
 def run(options: Namespace) -> int:
     """Uninstall everywhere and delete our data, copies of your files included."""
     changes, problems = _plan_removals()
     folders = _list_folders(with_config=options.config)
+    left_entries = _find_left_entries({change.path for change in changes})
+    if left_entries and not options.dry_run:  # before anything is asked or changed: half a purge is none
+        return config_changes.report_changes(options, "given back", [], left_entries)
+    problems += left_entries
+    if left_entries:
+        folders = [folder._replace(is_deleted=False) for folder in folders]
     if options.dry_run:
         code = config_changes.report_changes(options, "given back", changes, problems, _as_json(folders))
         _print_folders(options, folders, "would be deleted")
@@ -59,8 +66,7 @@ def run(options: Namespace) -> int:
     require_consent("purge", f"{config_changes.describe_changes(changes)}{''.join(deletions)}{warning}")
     end_daemon()  # what it still has to write goes with the rest
     applied_changes, failures = config_changes.apply_changes(changes, is_removal=True)
-    hint = "run hookonce uninstall --scope project there first"
-    failures += [("", f"{path} still has entries of hookonce: {hint}") for path in leftover_files()]
+    failures += _find_left_entries(set())
     if failures or problems:
         folders = [folder._replace(is_deleted=False) for folder in folders]
     else:
@@ -69,6 +75,16 @@ def run(options: Namespace) -> int:
     code = config_changes.report_changes(options, "given back", applied_changes, problems + failures, _as_json(folders))
     _print_folders(options, folders, "was deleted")
     return code
+
+
+def _find_left_entries(planned_paths: set[Path]) -> list[tuple[str, str]]:
+    """Entries of ours in files of other projects, which have to be removed there."""
+    hint = "run hookonce uninstall --scope project there first, then hookonce purge"
+    return [
+        ("", f"{path} still has entries of hookonce, so nothing can be deleted: {hint}")
+        for path in leftover_files()
+        if path not in planned_paths
+    ]
 
 
 def _list_folders(*, with_config: bool) -> list[OwnFolder]:
@@ -128,7 +144,8 @@ def _delete_folders(folders: list[Path]) -> list[tuple[str, str]]:
         for folder in folders:
             shutil.rmtree(folder, ignore_errors=True)
         sleep(_RETURN_WAIT_S)
-        if is_late or not any(folder.exists() for folder in folders):
+        # A call that was just being started has no command line yet, by which it could have been seen before.
+        if is_late or not (any(folder.exists() for folder in folders) or has_active_calls()):
             break
     hint = "stop your agents, then run hookonce purge again"
     failures = [("", f"{folder} is still there: {hint}") for folder in folders if folder.exists()]

@@ -9,7 +9,7 @@ from hookonce.cli._ui.consent import find_parent_agent, require_consent
 from hookonce.errors import HookonceError
 from hookonce.trust import approvals
 
-SCOPE = "once, within ten minutes, by the same agent in the same folder, in any session"
+SCOPE = "once, within ten minutes, in the same folder, by any agent in any session"
 
 
 def configure(parser: ArgumentParser) -> None:

@@ -15,9 +15,15 @@ _DOCTOR_HINT = ". Next: hookonce doctor"  # what others say of us
 
 
 def check_daemon() -> Iterator[Diagnosis]:
-    """The socket that a killed daemon has left behind."""
+    """The socket that a killed daemon has left behind, and calls from sandboxes that it could not answer."""
     if (message := describe_orphan()) is not None:
         yield Diagnosis(kind="daemon", message=message)
+    if count := (query_status() or {}).get("sandboxed"):
+        calls = (
+            f"{count} call{'s' * (count != 1)} came from a sandbox with other namespaces or rights than the daemon's"
+        )
+        effect = "their hooks ran in that sandbox, each time in a new process, which takes about 0.1 s longer"
+        yield Diagnosis(kind="sandbox", message=f"since the daemon was started, {calls}: {effect}")
 
 
 def check_record() -> Iterator[Diagnosis]:

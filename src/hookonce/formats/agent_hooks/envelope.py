@@ -18,7 +18,6 @@ from hookonce.vocabulary.events import EVENTS, FROM_AGENT_HOOKS
 from hookonce.vocabulary.names import AGENT_ALIASES
 
 VERSION = "0.1.0"
-_SIGNATURE_KEYS = frozenset({"spec_version", "event_id", "event_type"})  # two of them are enough: an event may lack one
 _SEMVER = re.compile(r"(\d+)\.(\d+)\.\d+")
 _ACTOR_TYPES = {"user": "user", "ai_agent": "ai_agent", "agent": "ai_agent", "system": "system"}
 _MODES: frozenset[str] = frozenset({"agent", "plan", "execute", "chat", "edit"})
@@ -255,7 +254,6 @@ FORMAT = Format(
     write=write,
     omits=rest_fields.is_repeat,
     read=read,
-    is_mine=lambda doc: len(doc.keys() & _SIGNATURE_KEYS) > 1,
     id_path=("event_id",),
     type_key="event_type",
     check=check,

@@ -128,7 +128,6 @@ def _restore_kernel_fields(event_data: Object, document: Object, data: Object) -
     data |= {key: value for key, value in event_data.items() if key not in _ENVELOPE_FIELDS}
 
 
-_REQUIRED_FIELDS = frozenset({"id", "ts", "event", "component"})
 _STRING_FIELDS = ("module", "status", "request_id", "span_id")
 _KNOWN_FIELDS = {"id", "ts", "event", "component", "session_id", "duration_ms", "data", "error", *_STRING_FIELDS}
 _CALL_NAMES = frozenset({"module:invoke", "tool:pre", "tool:post", "tool:error"})
@@ -151,6 +150,12 @@ def kernel_document(document: Object) -> Object:
     """A document as a kernel sends it, without what only our own record needs."""
     data = {name: value for name, value in (document.get("data") or {}).items() if name not in _RECORD_ONLY_KEYS}
     return document | {"data": data} if data else {name: value for name, value in document.items() if name != "data"}
+
+
+def extract_subjects(document: Object) -> Object:
+    """What of an event of ours a hook may change, under Amplifier's names: the input of its tool, or its prompt."""
+    record = as_dict(as_dict(document.get("data")).get(EXTENSION_KEY))
+    return drop_none({"tool_input": as_dict(record.get("tool")).get("input"), "prompt": record.get("prompt")})
 
 
 def _artifact_events(event: Event) -> list[Event]:
@@ -297,7 +302,6 @@ FORMAT = Format(
     versions=("1",),
     write=write,
     read=read,
-    is_mine=lambda doc: len(doc.keys() & _REQUIRED_FIELDS) >= len(_REQUIRED_FIELDS) - 1,  # one may have been forgotten
     id_path=("id",),
     type_key="event",
     check=check,

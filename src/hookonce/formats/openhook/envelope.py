@@ -263,7 +263,6 @@ FORMAT = Format(
     write=write,
     omits=lambda event: _document_type(event) is None,
     read=read,
-    is_mine=lambda doc: "openhook" in doc,
     id_path=("id",),
     type_key="type",
     check=check,

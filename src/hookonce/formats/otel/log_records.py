@@ -188,7 +188,6 @@ FORMAT = Format(
     versions=("1",),
     write=write,
     read=read,
-    is_mine=lambda doc: "resourceLogs" in doc or "resourceSpans" in doc,
     check=check,
     variants={"spans": write_spans},
     gaps=(
