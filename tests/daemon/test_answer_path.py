@@ -25,6 +25,7 @@ from hookonce.store.spool.ingest import ingest_spool
 from hookonce.store.spool.journal import SpoolJournal
 from hookonce.trust.consent import list_proposals, trust_proposals
 from tests.daemon.installed_home import TOOL, command, payload, refused
+from tests.sessions.session_clock import Agent
 
 SECRET = "kanarienvogel"
 REFUSAL = OperationResult(code=2, stderr=SECRET.encode())
@@ -342,6 +343,29 @@ def test_a_call_that_no_hook_concerns_costs_few_steps(house):
 
     assert b"" == silence
     assert counts.total() <= 32, counts
+
+
+@pytest.mark.parametrize("hooks", [[], [command("exit 2")], [command("exit 2", event="agent_stop")]])
+def test_a_shell_that_ends_with_the_answer_has_told_the_agent_above_it(house, monkeypatch, hooks):
+    """
+    Nothing can be read of it any more a moment later.
+    """
+    (paths.config_dir() / "hooks.json").write_text(json.dumps({"spec": "hooks/1.0", "hooks": hooks}))
+    words, found = "".join(f"{word}\0" for word in TOOL).encode(), []
+    monkeypatch.setattr(house.daemon.reaper, "_callers", found_callers := {})
+    for _ in range(3):
+        shell = Agent(["/bin/sh", "-c", "sleep 600; :"])
+        ours, theirs = socket.socketpair()
+        ours.settimeout(0)
+        client = ClientConnection(house.daemon.loop, ours, lambda *_: None)
+        monkeypatch.setattr(client, "send", lambda _, shell=shell, **__: shell.end())
+        fields = [b"", b"", ids.new_id().encode(), words, b"PATH=/bin\0", bytes(house.home), b"18", payload(cwd=str(house.home)), shell.told]
+        house.daemon._answer_call(client, fields, os.getpid())
+        house.turn(lambda shell=shell: shell.process.returncode is not None)
+        found.append(found_callers.pop(fields[2], ((0,),))[0][0])
+        theirs.close()
+
+    assert [os.getpid()] * 3 == found
 
 
 def test_settings_are_looked_up_once_for_a_call(house, monkeypatch):

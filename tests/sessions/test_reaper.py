@@ -1,9 +1,11 @@
 """Ends that no agent tells: a process that is gone, a session that rests, and those that were open before."""
 
 import os
+import shutil
 import subprocess
 import sys
 import time
+from unittest.mock import Mock
 
 import pytest
 
@@ -156,8 +158,9 @@ def test_whoever_has_the_number_of_a_process_that_is_gone_is_another(agent):
 
     assert is_running(process)
     assert not is_running(process._replace(start_time="1"))
-    assert process == find_ancestry(process)[0]
-    assert () == find_ancestry(process._replace(start_time="1"))
+    known = {process.pid: (process._replace(start_time="1"), ())}
+    assert process == find_ancestry(process.pid, known)[0]
+    assert () == find_ancestry(process.pid, {process.pid: (process, ())})
 
 
 def test_a_number_that_another_caller_has_now_is_looked_up_again(harness, agent):
@@ -167,9 +170,9 @@ def test_a_number_that_another_caller_has_now_is_looked_up_again(harness, agent)
     harness.reaper.record_caller(b"1", agent.told)
     harness.reaper.record_caller(b"2", b"")
     harness.reaper.record_caller(b"3", b"999999999")
-    assert [agent.told] == list(harness.reaper._ancestries)
+    assert [agent.process.pid] == list(harness.reaper._ancestries)
     harness.reaper.check_sessions()
-    assert [agent.told] == list(harness.reaper._ancestries)
+    assert [agent.process.pid] == list(harness.reaper._ancestries)
     agent.end()
     harness.reaper.check_sessions()
 
@@ -182,11 +185,43 @@ def test_shells_are_nobody():
     """
     shell = Agent(["/bin/sh", "-c", "sleep 600; :"])
     python = Agent([sys.executable, "-c", "import time; time.sleep(600)"])
-    found = [identify_process(one.process.pid) in find_ancestry(identify_process(one.process.pid)) for one in (shell, python)]
+    found = [identify_process(one.process.pid) in find_ancestry(one.process.pid) for one in (shell, python)]
     shell.end()
     python.end()
 
     assert [False, True] == found
+
+
+@pytest.mark.parametrize("shown", [True, False])
+def test_an_orphan_is_not_the_child_of_who_took_it_in(tmp_path, monkeypatch, shown):
+    """
+    Cline does not wait for the last of its hooks, and may be gone before that calls us. systemd does not show its file.
+    """
+    shutil.copy(shutil.which("sleep"), tmp_path / "systemd")
+    init = Agent([str(tmp_path / "systemd"), "600"])
+    if not shown:
+        monkeypatch.setattr(os, "readlink", Mock(side_effect=PermissionError))
+    found = find_ancestry(init.process.pid)
+    init.end()
+
+    assert os.getpid() == found[0].pid
+
+
+def test_a_shell_of_a_known_agent_is_looked_up_no_further(harness, agent, monkeypatch):
+    """
+    The next hook of an agent has another shell, and the same processes above it.
+    """
+    shells = [Agent(["/bin/sh", "-c", "sleep 600; :"]) for _ in range(2)]
+    reads = []
+    read = agent_process.read_proc_stat
+    monkeypatch.setattr(agent_process, "read_proc_stat", lambda pid: reads.append(pid) or read(pid))
+    for shell in shells:
+        reads.clear()
+        harness.reaper.record_caller(shell.told, shell.told)
+        shell.end()
+
+    assert [shells[1].process.pid] * 2 + [os.getpid()] == reads
+    assert find_ancestry(os.getpid()) == harness.reaper._callers[shells[1].told]
 
 
 # Resting
@@ -267,7 +302,7 @@ def oneshot(harness, kind, by, **fields):
     """A call that a process for one call has answered."""
     record = Record(event=harness.event(kind, **fields))
     files.append(redact_record(record))
-    note_call(record.event, find_ancestry(identify_process(by.process.pid)))
+    note_call(record.event, find_ancestry(by.process.pid))
     time.sleep(0.002)  # the spool is in the order of ids, which are those of milliseconds
 
 
@@ -331,7 +366,7 @@ sys.stdout.write(open("/proc/self/stat").read())"""
     found = load_process("claude-code", "s").identity
 
     assert (int(stat.split()[0]), stat.rpartition(")")[2].split()[19]) == found
-    assert find_ancestry(identify_process(os.getpid())) == drop_shells(_list_ancestors())
+    assert find_ancestry(os.getpid()) == drop_shells(_list_ancestors())
 
 
 def test_a_number_means_nothing_elsewhere_and_after_a_restart_of_the_machine(harness, agent, monkeypatch):

@@ -333,7 +333,7 @@ class Daemon:
         silence = None if is_large or is_paused else self._deferred_calls.answer_silently(fields, stamps)
         if silence is not None:
             self.answered_count += 1
-            self.reaper.record_caller(fields[2], fields[8])  # before the answer: with it a shell that called us ends
+            self.reaper.record_caller(fields[2], fields[8])
             client.send(wire.encode_reply(wire.ANSWER, 0, 0, silence), last=True)
         elif client.has_hung_up:
             client.close()  # it had to wait for too long, and has itself answered by now
@@ -346,8 +346,8 @@ class Daemon:
             # Nobody can tell where it is; or what has to be looked up in the record is too much to be read here.
             client.send(wire.encode_reply(wire.COLD, 0), last=True)
         else:
-            SocketCall(self, client, connection.parse_request(fields), pid).start(stamps, is_paused=is_paused)
             self.reaper.record_caller(fields[2], fields[8])
+            SocketCall(self, client, connection.parse_request(fields), pid).start(stamps, is_paused=is_paused)
 
 
 def _is_live_event(fields: list[bytes]) -> bool:

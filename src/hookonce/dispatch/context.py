@@ -119,11 +119,8 @@ def _note_process(caller_pid: int, ancestors: Sequence[tuple[int, str]] | None, 
         return
     from hookonce.sessions import agent_process  # the fast path does without
 
-    if ancestors is None:
-        ancestry = agent_process.find_ancestry(agent_process.identify_process(caller_pid))
-    else:
-        ancestry = agent_process.drop_shells(ancestors)
-    agent_process.note_call(record.event, ancestry)
+    find_ancestry, drop_shells = agent_process.find_ancestry, agent_process.drop_shells
+    agent_process.note_call(record.event, find_ancestry(caller_pid) if ancestors is None else drop_shells(ancestors))
 
 
 def forked_context(call_context: CallContext) -> CallContext:

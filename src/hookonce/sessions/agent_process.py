@@ -6,11 +6,12 @@ used again: a process is its number with the moment of its start, in this namesp
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from os.path import basename
+from types import MappingProxyType
 from typing import NamedTuple
 
 from msgspec import DecodeError, Struct
@@ -28,6 +29,8 @@ _MAX_ANCESTORS = 16  # processes above a client that are looked at
 _MIN_AGENT_CALLS = 2  # calls by which a process is known to be the agent's
 # What an agent starts a command with; it ends with the command, or is the one in which a person has started the agent.
 _SHELLS = frozenset({"sh", "ash", "bash", "busybox", "dash", "env", "fish", "ksh", "mksh", "timeout", "zsh"})
+# What orphans are given to: a hook that Cline leaves behind, for example, would otherwise be theirs.
+_INITS = frozenset({"systemd", "init", "tini", "docker-init", "dumb-init", "catatonit", "s6-svscan", "runsvdir"})
 
 
 class ProcessIdentity(NamedTuple):
@@ -38,6 +41,7 @@ class ProcessIdentity(NamedTuple):
 
 
 ProcessAncestry = tuple[ProcessIdentity, ...]  # the nearest first
+KnownAncestries = Mapping[int, tuple[ProcessIdentity, ProcessAncestry]]  # by pid
 
 
 def identify_process(pid: int) -> ProcessIdentity | None:
@@ -46,21 +50,23 @@ def identify_process(pid: int) -> ProcessIdentity | None:
     return None if stat is None else ProcessIdentity(pid, stat[START_TIME_FIELD])
 
 
-def find_ancestry(first: ProcessIdentity | None) -> ProcessAncestry:
-    """Ancestry of a process, itself included, without shells and without init."""
+def find_ancestry(pid: int, known: KnownAncestries = MappingProxyType({})) -> ProcessAncestry:
+    """Ancestry of a process, itself included, without shells and inits."""
     processes: list[ProcessIdentity] = []
-    process = first
-    while process is not None and process.pid > 1 and len(processes) < _MAX_ANCESTORS:
-        if (stat := _stat_of(process)) is None:
+    while pid > 1 and len(processes) < _MAX_ANCESTORS:
+        if (stat := read_proc_stat(pid)) is None:
             break
+        process = ProcessIdentity(pid, stat[START_TIME_FIELD])
+        if known and pid in known and known[pid][0] == process:
+            return drop_shells(processes) + known[pid][1]
         processes.append(process)
-        process = identify_process(int(stat[_PARENT_FIELD]))
+        pid = int(stat[_PARENT_FIELD])
     return drop_shells(processes)
 
 
 def drop_shells(processes: Sequence[tuple[int, str]]) -> ProcessAncestry:
     """Ancestry of a process that may be gone, by all processes that were above it."""
-    return tuple(ProcessIdentity(*process) for process in processes if process[0] > 1 and not _is_shell(process[0]))
+    return tuple(ProcessIdentity(*process) for process in processes if process[0] > 1 and not _is_launcher(process[0]))
 
 
 def is_running(process: ProcessIdentity) -> bool:
@@ -74,12 +80,19 @@ def _stat_of(process: ProcessIdentity) -> list[str] | None:
     return stat if stat is not None and stat[START_TIME_FIELD] == process.start_time else None
 
 
-def _is_shell(pid: int) -> bool:
+def _is_launcher(pid: int) -> bool:
+    """Whether a process is a shell or an init."""
     try:
         program = os.readlink(f"/proc/{pid}/exe")  # noqa: PTH115
-    except OSError:  # of somebody else, who starts no hooks of ours
-        return False
-    return basename(program) in _SHELLS  # noqa: PTH119
+    except OSError:  # systemd, for one, does not show it
+        program = _command_name(pid)
+    return basename(program) in _SHELLS | _INITS  # noqa: PTH119
+
+
+def _command_name(pid: int) -> str:
+    with suppress(OSError), open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
+        return file.read().strip()
+    return ""
 
 
 class AgentProcess(Struct, frozen=True):

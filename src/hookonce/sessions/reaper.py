@@ -98,7 +98,7 @@ class SessionReaper:
         self._clock, self._monotonic = clock, steady_clock
         self._sessions: OrderedDict[tuple[str, str], MonitoredSession] = OrderedDict()
         self._callers: OrderedDict[bytes, ProcessAncestry] = OrderedDict()
-        self._ancestries: dict[bytes, tuple[ProcessIdentity, ProcessAncestry]] = {}  # by the caller's pid
+        self._ancestries: dict[int, tuple[ProcessIdentity, ProcessAncestry]] = {}  # of callers and agents, by pid
         self._lookups_left, self._loaded_version = _MAX_ANCESTRY_LOOKUPS, None  # type: tuple[int, object]
 
     @property
@@ -108,14 +108,18 @@ class SessionReaper:
         return self._clock() - latest < IDLE_TIMEOUT_MS / _MS_PER_S + _END_MARGIN_S
 
     def record_caller(self, call_id: bytes, parent: bytes) -> None:
-        """Remember the ancestry of a client's caller; both may be gone by the time its record is stored."""
-        if parent not in self._ancestries:
-            caller_process = identify_process(int(parent)) if parent.isdigit() and self._lookups_left > 0 else None
+        """Remember the ancestry of a client's caller, before the answer: with it a shell that called us ends."""
+        pid = int(parent) if parent.isdigit() else 0
+        if pid not in self._ancestries:
+            caller_process = identify_process(pid) if self._lookups_left > 0 else None
             if caller_process is None:
                 return
             self._lookups_left -= 1
-            self._ancestries[parent] = caller_process, find_ancestry(caller_process)
-        if ancestry := self._ancestries[parent][1]:
+            ancestry = find_ancestry(pid, self._ancestries)
+            self._ancestries[pid] = caller_process, ancestry
+            if ancestry:  # a shell of the next call has the same one above it
+                self._ancestries[ancestry[0].pid] = ancestry[0], ancestry
+        if ancestry := self._ancestries[pid][1]:
             self._callers[call_id] = ancestry
         if len(self._callers) > _MAX_CALLERS:
             self._callers.popitem(last=False)
