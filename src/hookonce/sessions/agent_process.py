@@ -41,7 +41,7 @@ class ProcessIdentity(NamedTuple):
 
 
 ProcessAncestry = tuple[ProcessIdentity, ...]  # the nearest first
-KnownAncestries = Mapping[int, tuple[ProcessIdentity, ProcessAncestry]]  # by pid
+AncestryCache = Mapping[int, tuple[ProcessIdentity, ProcessAncestry]]  # by pid
 
 
 def identify_process(pid: int) -> ProcessIdentity | None:
@@ -50,15 +50,15 @@ def identify_process(pid: int) -> ProcessIdentity | None:
     return None if stat is None else ProcessIdentity(pid, stat[START_TIME_FIELD])
 
 
-def find_ancestry(pid: int, known: KnownAncestries = MappingProxyType({})) -> ProcessAncestry:
+def find_ancestry(pid: int, ancestries: AncestryCache = MappingProxyType({})) -> ProcessAncestry:
     """Ancestry of a process, itself included, without shells and inits."""
     processes: list[ProcessIdentity] = []
     while pid > 1 and len(processes) < _MAX_ANCESTORS:
         if (stat := read_proc_stat(pid)) is None:
             break
         process = ProcessIdentity(pid, stat[START_TIME_FIELD])
-        if known and pid in known and known[pid][0] == process:
-            return drop_shells(processes) + known[pid][1]
+        if pid in ancestries and ancestries[pid][0] == process:
+            return drop_shells(processes) + ancestries[pid][1]
         processes.append(process)
         pid = int(stat[_PARENT_FIELD])
     return drop_shells(processes)
