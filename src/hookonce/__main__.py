@@ -5,7 +5,7 @@ Every exception becomes an exit code and one sentence on stderr; an internal err
 
 import os
 import sys
-from argparse import SUPPRESS, Action, ArgumentError, ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from argparse import SUPPRESS, Action, ArgumentError, ArgumentParser, Namespace
 from collections.abc import Sequence
 from contextlib import suppress
 from errno import EACCES, EDQUOT, EFBIG, EIO, ENOSPC, ENOTDIR, EPERM, EROFS
@@ -18,10 +18,10 @@ from hookonce import __version__
 from hookonce.base.terminal_text import escape_unprintable
 from hookonce.cli import BARE, COMMANDS, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_OK, EXIT_PROBLEM, EXIT_USAGE, MODULES
 from hookonce.cli.consent_table import consent_help
+from hookonce.cli.help_formatter import SUMMARY_COLUMN, HelpFormatter
 from hookonce.errors import HookonceError, UsageError
 
 _ACCESS_ERRNOS = {EACCES, EPERM, EROFS, ENOTDIR}  # what others have closed for us
-_SUMMARY_COLUMN = 14  # where the list of commands says what each is for
 _DISK_ERRNOS = {EDQUOT, EFBIG, EIO, ENOSPC}  # disks that are not ours
 
 
@@ -55,20 +55,6 @@ class _CommandParser(ArgumentParser):
 
     def _print_message(self, message: str, file: Any = None) -> None:
         (file or sys.stderr).writelines(message.splitlines(keepends=True))
-
-
-class _HelpFormatter(RawDescriptionHelpFormatter):
-    """Help in the width of the terminal: sentences wrap, examples stay whole, so that they can be copied."""
-
-    def _fill_text(self, text: str, width: int, indent: str) -> str:
-        from textwrap import wrap  # most commands print no help
-
-        lines: list[str] = []
-        for line in text.splitlines():
-            below = " " * _SUMMARY_COLUMN if line.startswith(" ") else ""
-            is_example = line.lstrip().startswith("hookonce ")
-            lines += [line] if is_example or not line else wrap(line, width, subsequent_indent=below)
-        return "\n".join(indent + line for line in lines) + "\n"
 
 
 class _VersionAction(Action):
@@ -159,20 +145,20 @@ def _refresh_client(*, dry_run: bool, is_doctor: bool) -> None:
 
 def build_parser(command_name: str | None) -> tuple[ArgumentParser, ModuleType | None]:
     """The parser of the whole command line; only the chosen command's own options are known to it."""
-    command_list = "\n".join(f"  {name:{_SUMMARY_COLUMN - 2}}{text}" for name, text in COMMANDS.items())
+    command_list = "\n".join(f"  {name:{SUMMARY_COLUMN - 2}}{text}" for name, text in COMMANDS.items())
     parser = _CommandParser(
         prog="hookonce",
         usage="hookonce [-h] [--version] COMMAND ...",
         description=f"One vocabulary for the hooks of every AI coding agent.\n\ncommands:\n{command_list}",
         epilog="Begin with: hookonce demo",
-        formatter_class=_HelpFormatter,
+        formatter_class=HelpFormatter,
     )
     parser.add_argument("--version", action=_VersionAction, nargs=0, help="show program's version number and exit")
     commands = parser.add_subparsers(prog="hookonce", metavar="COMMAND", help=SUPPRESS, parser_class=_CommandParser)
     module: ModuleType | None = None
     for name, text in COMMANDS.items():
         command = commands.add_parser(
-            name, help=text, description=text, formatter_class=_HelpFormatter, argument_default=SUPPRESS
+            name, help=text, description=text, formatter_class=HelpFormatter, argument_default=SUPPRESS
         )
         if name == command_name:
             module = import_module(f"hookonce.cli.{MODULES[name]}")

@@ -51,7 +51,7 @@ def test_help_fits_the_terminal(width):
     """
     But for examples, which are there to be copied.
     """
-    texts = [run(*words, "--help", COLUMNS=str(width)).out for words in ([], ["uninstall"], ["check"])]
+    texts = [run(*words, "--help", COLUMNS=str(width)).out for words in ([], ["uninstall"], ["check"], ["module", "serve"])]
     lines = [line for text in texts for line in text.splitlines() if not line.startswith("  hookonce ")]
 
     assert width - 10 < max(map(len, lines)) <= width

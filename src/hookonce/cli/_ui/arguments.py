@@ -3,7 +3,7 @@
 import os
 import stat
 import sys
-from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter, _ArgumentGroup, _SubParsersAction
+from argparse import ArgumentParser, ArgumentTypeError, _ArgumentGroup, _SubParsersAction
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, date, datetime, timedelta
@@ -14,6 +14,7 @@ from hookonce.base import times
 from hookonce.base.files import MAX_FILE_BYTES
 from hookonce.base.json_stream import MAX_LINE_BYTES
 from hookonce.cli._ui.messages import warn
+from hookonce.cli.help_formatter import HelpFormatter
 from hookonce.errors import HookonceError
 
 _RELATIVE_TIME = pattern(r"(\d{1,6})([smhdw])")
@@ -29,9 +30,7 @@ def add_flag(parser: ArgumentParser | _ArgumentGroup, name: str, text: str) -> N
 
 def add_verb(verbs: "_SubParsersAction[ArgumentParser]", name: str, text: str, epilog: str) -> ArgumentParser:
     """Add the parser of a command's verb."""
-    return verbs.add_parser(
-        name, help=text, description=text, epilog=epilog, formatter_class=RawDescriptionHelpFormatter
-    )
+    return verbs.add_parser(name, help=text, description=text, epilog=epilog, formatter_class=HelpFormatter)
 
 
 def parse_time(text: str) -> str:

@@ -1,0 +1,19 @@
+"""Help formatter of the command line and its verbs."""
+
+from argparse import RawDescriptionHelpFormatter
+
+SUMMARY_COLUMN = 14  # where the list of commands says what each is for
+
+
+class HelpFormatter(RawDescriptionHelpFormatter):
+    """Help in the width of the terminal: sentences wrap, examples stay whole, so that they can be copied."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        from textwrap import wrap  # most commands print no help
+
+        lines: list[str] = []
+        for line in text.splitlines():
+            below = " " * SUMMARY_COLUMN if line.startswith(" ") else ""
+            is_example = line.lstrip().startswith("hookonce ")
+            lines += [line] if is_example or not line else wrap(line, width, subsequent_indent=below)
+        return "\n".join(indent + line for line in lines) + "\n"
