@@ -1,9 +1,14 @@
 """Whose payload it is, by evidence alone."""
 
+import json
+
 import pytest
 
 from hookonce import agents, formats
 from hookonce.dispatch.identification import identify, payload_event
+from hookonce.dispatch.request import call_request
+from hookonce.dispatch.request.call_request import CallArguments, parse_request
+from hookonce.errors import PayloadError
 from tests.cli.command import PAYLOAD
 from tests.formats.material import documents, payloads, records
 
@@ -150,3 +155,50 @@ def test_a_nameless_payload_of_a_known_agent_has_candidate_events():
 
     assert ("claude-code", None, None) == (found.name, found.event, found.type)
     assert list(agents.load("claude-code").events) == found.candidates
+
+
+CLAIMS = [("claude-code", "PreToolUse"), ("gemini-cli", "BeforeTool"), ("cursor", "preToolUse"), ("codex", "Stop"), ("kiro", None), ("openhook", None)]
+VALUES = ["", 7, True, None, [], {}, "default", "dontAsk", "yolo", "PreToolUse", "Stop", "/home/dev/.gemini/tmp/s.json", "/home/dev/.claude/projects/s.jsonl"]
+
+
+def understood(claim, payload):
+    """What a call is taken for, or why it is not."""
+    try:
+        request = parse_request(CallArguments(*claim), json.dumps(payload).encode())
+    except PayloadError as problem:
+        return str(problem)
+    return request.agent.name, request.native, request.event.type, request.budget_s, request.document is None
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_who_is_remembered_is_who_would_be_found(monkeypatch, claim):
+    """
+    By whatever else differs: each payload, and each with one value changed, after all the others and alone.
+    """
+    samples = list({tuple(payload): payload for _, _, payload in PAYLOADS}.values())
+    changed = [payload | {key: value} for payload in samples for key in payload for value in VALUES]
+    moved = [PAYLOAD | {"transcript_path": place, "permission_mode": mode, "hook_event_name": name, "type": name} for place in VALUES for mode in VALUES for name in ("Stop", "PreToolUse")]
+    calls = [payload for _, _, payload in PAYLOADS] + changed[::37] + moved
+    monkeypatch.setattr(call_request, "_senders", {})
+    together = [understood(claim, payload) for payload in calls]
+    remembered = len(call_request._senders)
+    monkeypatch.setattr(call_request, "_MAX_KEY_CHARS", 0)
+    monkeypatch.setattr(call_request, "_senders", {})
+
+    assert [understood(claim, payload) for payload in calls] == together
+    assert bool(remembered) == (claim[0] in {"claude-code", "codex", "openhook"})
+    assert not call_request._senders
+
+
+def test_what_is_remembered_is_bounded(monkeypatch):
+    """
+    Names in a payload are anybody's.
+    """
+    monkeypatch.setattr(call_request, "_senders", {})
+    for number in range(600):
+        understood(CLAIMS[0], PAYLOAD | {f"key{number}": 1})
+    count = len(call_request._senders)
+    understood(CLAIMS[0], PAYLOAD | {"x" * 5000: 1})
+
+    assert 0 < count <= 256
+    assert count == len(call_request._senders)

@@ -14,6 +14,7 @@ from hookonce.model import Agent, Format, Object
 _TRANSCRIPT_KEYS = ("transcript_path", "transcriptPath", "agent_transcript_path")
 _SHAPE_EVIDENCE = "the payload has its shape"
 _EVENT_KEYS = ("hook_event_name", "hookEventName", "agent_action_name", "hookName", "hook")
+_EVIDENCE_KEYS = (*_TRANSCRIPT_KEYS, "permission_mode", "type", *_EVENT_KEYS)  # whose values count
 
 
 class Identification(Struct, frozen=True, kw_only=True):
@@ -48,6 +49,26 @@ def identify(
     if not evidence_by_agent and not lists_candidates:
         return Identification(kind="unknown", evidence=_missing_evidence(payload))
     return _decide_identity(payload, evidence_by_agent, {} if environment is None else environment)
+
+
+def evidence_key(payload: Object) -> tuple[Any, ...]:
+    """All of a payload by which its agent and event are known, where `is_known_by_key` says so."""
+    return (*map(payload.get, _EVIDENCE_KEYS), *payload)
+
+
+def is_known_by_key(payload: Object, *payload_agents: Agent) -> bool:
+    """Whether no function looks at more of a payload than its key, for these agents or to find another one."""
+    transcript_home = _find_transcript_home(payload)
+    shapes = [
+        keys
+        for signature in SIGNATURES.values()
+        if transcript_home is None or signature.home in {None, transcript_home[1]}
+        for keys in signature.recognise_keys
+    ]
+    event_keys = {key for agent in payload_agents for key, slot in agent.keys.items() if slot == "event"}
+    has_functions = any(agent.recognise is not None or agent.unwrap is not None for agent in payload_agents)
+    has_shape = "event" in payload or any(keys <= payload.keys() for keys in shapes)  # a canonical document has it
+    return not has_functions and not has_shape and event_keys <= {*_EVIDENCE_KEYS}
 
 
 def outweighs_claim(identification: Identification, claimed_agent: Agent, event_name: str | None, payload: Any) -> bool:

@@ -1,5 +1,7 @@
 """Lifecycle points of an agent's configuration: event names there, and what an answer can do at each."""
 
+from collections.abc import Mapping
+
 from msgspec.structs import replace
 
 from hookonce.agents._decode.decoder import find_native_event, normalize
@@ -47,9 +49,9 @@ def entry_timeout(agent: Agent, native: str) -> int | float:
     return min(limit for limit in limits if limit is not None)
 
 
-def config_events(agent: Agent) -> dict[str, str]:
+def config_events(agent: Agent) -> Mapping[str, str]:
     """Every event that can be configured, by its name there, with its canonical one."""
-    return dict(agent.config.events or agent.events)
+    return agent.config.events or agent.events
 
 
 def canonical_event_of(agent: Agent, native: str) -> str:

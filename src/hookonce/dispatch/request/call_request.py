@@ -1,5 +1,6 @@
 """Request of a call: arguments and payload, decoded once, with the agent and the event by evidence."""
 
+from codecs import BOM_UTF8
 from math import isfinite
 from time import time
 from typing import TYPE_CHECKING, Any
@@ -14,15 +15,16 @@ from hookonce.base.jsontext import NestingError, load_leniently
 from hookonce.base.runtime_location import MAX_PATH_CHARS
 from hookonce.dispatch import live_formats
 from hookonce.dispatch.identification import (
-    Identification,
+    evidence_key,
     find_document_format,
     identify,
+    is_known_by_key,
     outweighs_claim,
     overruling_entry,
     payload_event,
 )
 from hookonce.errors import UNREADABLE, DocumentError, PayloadError
-from hookonce.model import Agent, Decision, Event, Format, Gap, HookRun, Object, Origin, Record
+from hookonce.model import Agent, Decision, Event, Format, Gap, HookRun, Origin, Record
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
 _MIN_MARGIN_S, _MARGIN_RATIO = 0.5, 0.1
 _MAX_WAIT_S = 600  # seconds that a call may have waited
+_MAX_SENDERS, _MAX_KEY_CHARS = 256, 1 << 12  # that are remembered, and characters by which one is
 
 
 class CallArguments(Struct, frozen=True):
@@ -79,6 +82,18 @@ class CallRequest(Struct, frozen=True, kw_only=True):
     notice: str | None = None
 
 
+class CallSender(Struct, frozen=True, kw_only=True):
+    """The agent of a payload by evidence, and the event's name; `is_certain` if that counts whatever the payload says.
+
+    `points` has the native name and the budget of each type that such an event had, by the rest of its payload.
+    """
+
+    agent: Agent
+    event_name: str | None
+    is_certain: bool
+    points: dict[str, tuple[str, float]]
+
+
 class CallDecision(Struct, frozen=True, kw_only=True):
     """The merged decision of all hooks of a call, before it is weakened to what the agent can be told."""
 
@@ -95,11 +110,11 @@ def parse_request(call: CallArguments, raw: bytes, caller_pid: int = 0) -> CallR
     claimed_agent = live_formats.load_caller(call.agent)
     try:
         payload = _parse_payload(raw)
-        identification = identify(payload, lists_candidates=False) if payload else None
-        form = find_document_format(identification, claimed_agent, call.event)
-        if form is not None and (call.run is None or live_formats.is_live(claimed_agent.name)):
-            return _document_request(call, form, payload, caller_pid)
-        agent, event_name, event = _decode_payload(call, claimed_agent, payload, identification)
+        sender = _find_sender(call, claimed_agent, payload)
+        if isinstance(sender, Format):
+            return _document_request(call, sender, payload, caller_pid)
+        agent, identity = sender.agent, {"id": call.id or ids.new_id(), "received": _received_time(call.id)}
+        event = decode(agent, payload, sender.event_name, is_certain=sender.is_certain, **identity)
     except DocumentError as problem:
         raise PayloadError(problem.message, problem.path) from problem
     except UNREADABLE as problem:
@@ -109,15 +124,50 @@ def parse_request(call: CallArguments, raw: bytes, caller_pid: int = 0) -> CallR
         event = replace(event, origin=Origin(via=[call.via]))
     if agent is not claimed_agent:
         event = replace(event, data=event.data | {"called_through": f"{claimed_agent.name} {call.event or ''}".strip()})
-    native = native_name(agent, event, event_name, payload_event(agent, event.native))
+    point = sender.points.get(event.type)
+    if point is None:
+        native = native_name(agent, event, sender.event_name, payload_event(agent, event.native))
+        point = native, call_budget_s(agent, native, call.timeout, is_wrapper=call.run is not None)
+        sender.points[event.type] = point
     return CallRequest(
-        arguments=call,
-        agent=agent,
-        native=native,
-        event=event,
-        caller_pid=caller_pid,
-        budget_s=call_budget_s(agent, native, call.timeout, is_wrapper=call.run is not None),
+        arguments=call, agent=agent, native=point[0], event=event, caller_pid=caller_pid, budget_s=point[1]
     )
+
+
+def _find_sender(call: CallArguments, claimed_agent: Agent, payload: Any) -> CallSender | Format:
+    """The sender of a payload, or the open format that it has; remembered by all that decides it.
+
+    Marks of the environment prove nothing.
+    """
+    key = None
+    if type(payload) is dict:
+        key = (call.agent, call.event, call.timeout, call.run is None, *evidence_key(payload))
+        try:
+            if (known_sender := _senders.get(key)) is not None:
+                return known_sender
+        except TypeError:  # a name that is a list or an object
+            key = None
+    identification = identify(payload, lists_candidates=False) if payload else None
+    form = find_document_format(identification, claimed_agent, call.event)
+    if form is not None and (call.run is None or live_formats.is_live(claimed_agent.name)):
+        return form
+    agent, event_name = claimed_agent, call.event
+    if identification is not None and outweighs_claim(identification, claimed_agent, call.event, payload):
+        agent, event_name = agents.load(str(identification.name)), identification.event or call.event
+    is_known = key is not None and sum(map(len, map(str, key))) < _MAX_KEY_CHARS
+    is_known = is_known and is_known_by_key(payload, claimed_agent, agent)
+    entry = overruling_entry(agent, payload, claimed_agent, call.event) if call.event and payload else None
+    if entry is not None:
+        agent, event_name = entry
+    sender = CallSender(agent=agent, event_name=event_name, is_certain=entry is not None, points={})
+    if is_known:
+        if len(_senders) >= _MAX_SENDERS:
+            _senders.clear()
+        _senders[key] = sender
+    return sender
+
+
+_senders: dict[tuple[Any, ...] | None, CallSender] = {}
 
 
 def _document_request(call: CallArguments, form: Format, payload: Any, caller_pid: int) -> CallRequest:
@@ -144,20 +194,6 @@ def _without_bad_cwd(event: Event) -> Event:
     return replace(event, cwd=None) if is_bad else event
 
 
-def _decode_payload(
-    call: CallArguments, claimed_agent: Agent, payload: Any, identification: Identification | None
-) -> tuple[Agent, str | None, Event]:
-    """Agent and event by evidence of the payload, with the event decoded; marks of the environment prove nothing."""
-    agent, event_name = claimed_agent, call.event
-    if identification is not None and outweighs_claim(identification, claimed_agent, call.event, payload):
-        agent, event_name = agents.load(str(identification.name)), identification.event or call.event
-    identity: Object = {"id": call.id or ids.new_id(), "received": _received_time(call.id)}
-    entry = overruling_entry(agent, payload, claimed_agent, call.event) if call.event and payload else None
-    if entry is not None:
-        agent, event_name = entry
-    return agent, event_name, decode(agent, payload, event_name, is_certain=entry is not None, **identity)
-
-
 def native_name(agent: Agent, event: Event, *candidates: str | None) -> str:
     """The configured event name: from arguments or payload if it fits the type, else the agent's own."""
     native_names = {*agents.config_events(agent), *agent.config.points}
@@ -169,7 +205,7 @@ def native_name(agent: Agent, event: Event, *candidates: str | None) -> str:
 
 def _parse_payload(raw: bytes) -> Any:
     """Parse the payload; some agents send none, which is an event without details."""
-    text = raw.decode("utf-8-sig", "replace").strip()
+    text = raw.removeprefix(BOM_UTF8).decode(errors="replace").strip()
     if not text:
         return {}
     try:
