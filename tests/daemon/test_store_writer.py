@@ -146,6 +146,31 @@ def test_calls_that_never_end_do_not_fill_the_memory(monkeypatch):
     assert pending <= 16
 
 
+def test_records_are_stored_as_soon_as_there_are_many(monkeypatch):
+    """
+    In the first idle turn of the loop; where there is none, between two calls.
+    """
+    monkeypatch.setattr(store_writer, "_MAX_PENDING_ROWS", 8)
+    monkeypatch.setattr(store_writer, "_MAX_CROWD_ROWS", 32)
+    loop = EventLoop()
+    background = BackgroundStoreWriter(loop, lambda: True)
+    for number in range(9):
+        background.journal.append(stored(number))
+    loop.run_once(0)
+    assert 0 == background.pending_count
+
+    counts = []
+    for number in range(200):
+        loop.call_soon(lambda: None)  # as if somebody called in each turn
+        background.journal.append(stored(number))
+        loop.run_once(0)
+        counts.append(background.pending_count)
+    background.close()
+    loop.close()
+
+    assert 32 <= max(counts) <= 64
+
+
 def test_waiting_calls_of_one_agent_have_one_environment():
     queue = DeferredCalls(EventLoop(), SpoolJournal(), DedupCache())
     for environment in (b"A=1\0" * 100, bytes(bytearray(b"A=1\0" * 100)), b"B=1\0"):

@@ -13,6 +13,7 @@ from os.path import exists
 from pathlib import Path
 from time import sleep
 
+from hookonce.base.jsontext import dump
 from hookonce.dispatch import dedup
 from hookonce.dispatch.dedup import DedupEntries, DedupEntry, PageBusyError
 
@@ -21,11 +22,11 @@ _MAX_LOCK_ATTEMPTS, _LOCK_POLL_S = 5, 0.001  # at a page that somebody holds, an
 
 
 class DedupCache:
-    """Deduplication entries by key that are not on disk, newest last."""
+    """Deduplication entries by key that are not on disk, newest last; as JSON, a third of what they are as objects."""
 
     def __init__(self) -> None:
         self._folder = str(dedup.dedup_file("").parent.absolute())
-        self._pages: dict[str, DedupEntries] = {}
+        self._pages: dict[str, bytes] = {}
         self._unwritten: set[str] = set()
 
     def __call__(self, key: str, update: Callable[[DedupEntries], DedupEntries]) -> DedupEntries:
@@ -38,18 +39,22 @@ class DedupCache:
                 stored_page = _read_page(page_path, key)
                 if isinstance(problem, BlockingIOError) and not stored_page and key not in self._pages:
                     raise PageBusyError("another process writes the page") from problem
-        new_page = update(_merge_pages(stored_page, self._pages.pop(key, [])))
+        new_page = update(_merge_pages(stored_page, self._load_page(key)))
+        self._pages.pop(key, None)
         if new_page:
-            self._pages[key] = new_page
+            self._pages[key] = dump(new_page)
             self._unwritten.add(key)
         if len(self._pages) > _MAX_CALLS:
             self._pages.pop(next(iter(self._pages)))
         return new_page
 
+    def _load_page(self, key: str) -> DedupEntries:
+        return dedup.decode_entries(self._pages[key]) if key in self._pages else []
+
     def flush(self) -> None:
         """Write entries to disk that other processes have to know; what cannot be written stays in memory."""
         for key in self._unwritten:
-            if any(map(_is_significant, self._pages.get(key, []))):
+            if any(map(_is_significant, self._load_page(key))):
                 with suppress(OSError):
                     self._update_on_disk(key, lambda page: page)
         self._unwritten.clear()
@@ -57,14 +62,14 @@ class DedupCache:
     def evict_expired(self) -> None:
         """Evict entries that are too old."""
         for key in list(self._pages):
-            if not all(map(dedup.is_expired, self._pages[key])):
+            if not all(map(dedup.is_expired, self._load_page(key))):
                 return
             del self._pages[key]
 
     def _update_on_disk(self, key: str, update: Callable[[DedupEntries], DedupEntries]) -> DedupEntries:
         """The same on disk, where all entries of the key are from then on."""
         path = f"{self._folder}/{dedup.page_name(key)}"
-        own_page = self._pages.get(key, [])
+        own_page = self._load_page(key)
         new_page = dedup.update_page(path, key, lambda page: update(_merge_pages(page, own_page)), _try_lock)
         self._pages.pop(key, None)
         return new_page

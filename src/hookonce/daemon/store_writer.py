@@ -13,6 +13,7 @@ from time import monotonic
 from hookonce.agents import reports_session_start
 from hookonce.base import settings
 from hookonce.base.event_loop import EventLoop
+from hookonce.daemon.checkpoint_signer import CheckpointSigner
 from hookonce.dispatch.derived_hooks import has_derived_hooks
 from hookonce.errors import HookonceError
 from hookonce.model import Event, Object
@@ -91,6 +92,7 @@ _QUIET_PERIOD_S = 0.25  # seconds without a record after which they are stored: 
 _MAX_PENDING_AGE_S = 1.0  # seconds after which they are kept all the same
 _MAX_BUSY_DELAY_S = 5.0  # and though calls come one after the other
 _MAX_PENDING_ROWS = 256  # records in memory, beyond which they are kept though calls come
+_MAX_CROWD_ROWS = 1024  # and though no turn of the loop is without a call
 _BATCH_ROWS = 16  # records in one turn of the loop
 _BUSY_RETRY_S = 0.02  # seconds for which we make room for those who call
 _MAX_SPOOL_FILES = 16  # of others, as above
@@ -116,6 +118,7 @@ class BackgroundStoreWriter:
         self._last_retention_at = 0.0  # when we last looked for what is too old
         self._recorder: Recorder | None = None
         self._tidier, self._retention = WalCheckpointer(), RetentionRunner(loop, self.run_with_recorder)
+        self._signer = CheckpointSigner(loop, self, self._handle_unsigned)
         self._listener: RecordListener | None = None
         self._on_close: Callable[[Recorder], object] = lambda _: None
         self._on_queued: Callable[[], object] = lambda: None
@@ -145,6 +148,11 @@ class BackgroundStoreWriter:
         self._has_session_end |= entry.record.event.type in _END_TYPES
         self._on_added(entry)
         self._schedule(_QUIET_PERIOD_S)
+        count = len(self._pending)
+        if count == _MAX_PENDING_ROWS + 1:
+            self._loop.call_idle(self._commit_if_idle)
+        elif count >= _MAX_CROWD_ROWS and count % _BATCH_ROWS == 0 and self.problem is None:
+            self._loop.call_soon(self._commit_batch)
 
     def _handle_rotation(self) -> bool:
         """A journal file is full; while the store fails, pending entries are dropped here, and ingested from there."""
@@ -225,9 +233,13 @@ class BackgroundStoreWriter:
             or self._unsigned_rows >= CHECKPOINT_INTERVAL_ROWS
             or monotonic() - self._last_sign_at > _SIGN_INTERVAL_S
         )
-        if self._unsigned_rows and is_sign_due and not self._pending:
-            sign_checkpoint(recorder.writer.connection)
+        if self._unsigned_rows and is_sign_due and not (self._pending or self._signer.is_busy):
+            self._signer.start(recorder.writer.connection)
             self._unsigned_rows, self._has_session_end, self._last_sign_at = 0, False, monotonic()
+
+    def _handle_unsigned(self) -> None:
+        """A checkpoint failed: it is tried again, and what it was about is still to be signed."""
+        self._unsigned_rows += 1
 
     def end_session(self, key: SessionKey, *, now: str, is_gone: bool | None) -> bool:
         """Store the end of a session if it has one by now and none of its entries is pending; whether it is over."""
@@ -282,7 +294,7 @@ class BackgroundStoreWriter:
         if not self._pending:
             self.journal.truncate()
             self.run_with_recorder(self._on_close)
-        if self._unsigned_rows:
+        if self._unsigned_rows or self._signer.is_busy:
             self.run_with_recorder(lambda recorder: sign_checkpoint(recorder.writer.connection))
         self._tidier.close()
         self._close_recorder()

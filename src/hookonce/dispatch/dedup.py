@@ -317,14 +317,19 @@ def parse_entries(data: bytes, key: str) -> DedupEntries:
     if not data:
         return []
     try:
-        data = unseal(key, data)
+        return decode_entries(unseal(key, data))
+    except ValueError:
+        return []
+
+
+def decode_entries(data: bytes) -> DedupEntries:
+    """Entries of their JSON bytes; ValueError if they are none."""
+    try:
         return decode(data, type=list[DedupEntry])
     except UnicodeDecodeError:
-        return []
+        raise
     except ValueError:  # what JavaScript may say and msgspec refuses
-        with suppress(ValueError):
-            return convert(load(data.decode()), type=list[DedupEntry])
-        return []
+        return convert(load(data.decode()), type=list[DedupEntry])
 
 
 class CallClaim(Struct, frozen=True):
