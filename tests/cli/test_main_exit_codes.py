@@ -57,6 +57,16 @@ def test_help_fits_the_terminal(width):
     assert width - 10 < max(map(len, lines)) <= width
 
 
+def test_a_sentence_of_the_help_is_broken_only_by_the_width_of_the_terminal():
+    """
+    The lines of its source are no lines of the screen.
+    """
+    text = run("show", "--help", COLUMNS="80").out
+
+    assert "between its first and its last event, without the time of hooks.\n" in text
+    assert "\n  hookonce show\n  hookonce show" in text
+
+
 @pytest.mark.parametrize("words", [(), ("--help",), ("--version",), ("translate", "--help"), ("check", "--help")])
 def test_help_is_no_error(words):
     """

@@ -285,7 +285,7 @@ def _run_serve(options: Namespace) -> int:
         return _serve_other_module(options)
     if options.mcp:
         if options.http is not None or options.token_env or options.descriptor or options.host:
-            raise UsageError("--mcp uses stdin and stdout, and has no descriptor")
+            raise UsageError("--mcp uses stdin and stdout: leave out --http, --host, --token-env and --descriptor")
         from hookonce.modules.server.mcp import serve_mcp
 
         serve_mcp(build_query_module())

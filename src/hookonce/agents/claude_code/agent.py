@@ -230,6 +230,7 @@ AGENT = Agent(
             (_FILES["managed"], ("allowManagedHooksOnly",), True),
         ),
         notice=("SessionStart", "seen in 2.1.325, and in no request to the model (tests/integration/test_notice.py)"),
-        trust="Say once, in a terminal, that you trust the folder; until then no hook runs there, not even your own.",
+        trust="Trust a folder when Claude Code asks in the terminal; until then no hook runs there, not even your own. "
+        "`claude -p` does not ask, and runs hooks.",
     ),
 )
