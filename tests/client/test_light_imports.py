@@ -12,11 +12,16 @@ import sys
 from hookonce.client import light_imports
 light_imports.import_libraries()
 light_imports.import_libraries()
-late = {"msgspec.inspect", "msgspec._json_schema", "msgspec.toml", "msgspec.yaml", "typing_extensions", "inspect", "platform", "urllib.parse", "_hashlib"}
+late = {"msgspec.inspect", "msgspec._json_schema", "msgspec.toml", "msgspec.yaml", "typing_extensions", "inspect", "platform", "urllib.parse", "_hashlib", "re", "fnmatch", "decimal", "uuid", "_md5", "_sha1"}
 there = {name for name, module in sys.modules.items() if module is not None}
 assert not late & there, late & there
 
-import hashlib, hmac, msgspec, msgspec.inspect, pathlib, platform, typing_extensions, urllib.parse, uuid
+import hashlib
+assert "e3b0c442" == hashlib.sha256(b"").hexdigest()[:8] and "_sha1" not in sys.modules and "_md5" not in sys.modules
+import decimal, fnmatch, hmac, msgspec, msgspec.inspect, pathlib, platform, re, typing, typing_extensions, urllib.parse, uuid
+assert re.Pattern is typing.Pattern.__origin__ and re.Match is typing.Match.__origin__ and re.compile("a+").fullmatch("aa")
+assert pathlib.PurePath("a/b.py").match("*.py") and fnmatch.fnmatch("a.py", "*.py") and decimal.Decimal("1.5") + 1
+assert hashlib.md5(b"").hexdigest()[:8] == "d41d8cd9" == hashlib.new("md5").hexdigest()[:8]
 class Point(msgspec.Struct):
     x: int
 assert "integer" == msgspec.json.schema(Point)["$defs"]["Point"]["properties"]["x"]["type"]

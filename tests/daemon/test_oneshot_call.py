@@ -14,13 +14,15 @@ import os, sys
 folder, frame, modules = sys.argv[1:]
 with open(f"{folder}/interpreter") as file:
     sys.path[:0] = file.read().splitlines()[2:]
+import builtins
 from hookonce.client import oneshot_call
+builtins.compile = lambda *words, **options: os._exit(1)  # for which Python makes all classes of its syntax tree
 oneshot_call._fork_background = lambda work: None
 code = oneshot_call.answer_frame(folder, open(frame, "rb").read(), os.getppid())
 open(modules, "w").write("\\n".join(name for name, module in sys.modules.items() if module is not None))
 os._exit(100 + code)
 """
-LATE = {"subprocess", "ctypes", "shutil", "tempfile", "secrets", "random", "socket", "threading", "traceback", "inspect", "json", "typing_extensions", "platform", "_hashlib", "re2", "ipaddress", "urllib.parse", "dataclasses", "asyncio", "sqlite3", "yaml"}
+LATE = {"subprocess", "ctypes", "shutil", "tempfile", "secrets", "random", "socket", "threading", "traceback", "inspect", "json", "typing_extensions", "platform", "_hashlib", "re2", "ipaddress", "urllib.parse", "dataclasses", "asyncio", "sqlite3", "yaml", "re", "shlex", "fnmatch", "decimal", "uuid", "_md5", "_sha1"}
 OWN_LATE = {"hookonce.secrets.detect", "hookonce.store.privacy.redact", "hookonce.sessions.agent_process", "hookonce.dispatch.fast_path.table", "hookonce.base.build_id", "hookonce.trust.pins", "hookonce.agents.claude_code.config", "hookonce.agents._config.entry"}
 
 

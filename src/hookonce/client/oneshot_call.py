@@ -6,6 +6,7 @@ they do not need.
 """
 
 import os
+import sys
 import time
 
 TYPE_CHECKING = False
@@ -32,8 +33,11 @@ class _OneshotCall:
     """One call: its arguments, start time, caller, stderr descriptor, and the slot while we hold it.
 
     `has_current_files`: the files beside the client are known to say what the manifests say now. `late_work` is what
-    may be done after the answer, in a copy of this process; None if all is done before it.
+    may be done after the answer, in a copy of this process; None if all is done before it. `end_direct_imports` has
+    modules be imported as always from then on.
     """
+
+    end_direct_imports: "Callable[[], None]" = staticmethod(lambda: None)
 
     def __init__(self, argv: list[str], caller: int | None, stderr: int, slot: int | None = None) -> None:
         self.argv, self.caller, self.stderr, self.slot = argv, caller, stderr, slot
@@ -42,7 +46,8 @@ class _OneshotCall:
         self.started_at = time.monotonic() - _caller_age_s(caller)
 
     def release_slot(self) -> None:
-        """Release the slot: it is for computing, not for waiting for hooks."""
+        """Release the slot: it is for computing, not for waiting for hooks, which may have threads that import."""
+        self.end_direct_imports()
         if self.slot is not None:
             os.close(self.slot)
             self.slot = None
@@ -60,10 +65,11 @@ class _OneshotCall:
         """Do it, one process at a time; and have the next one find the modules that this one has imported."""
         from hookonce.client.module_cache import save_cache
 
+        call_names = [*sys.modules]
         with _recorder_turn():
             for work in self.late_work or ():
                 work()
-            save_cache()
+            save_cache(call_names)
 
 
 def main(argv: list[str], caller: int | None = None, stderr: int = 2) -> int:
@@ -89,12 +95,12 @@ def answer_frame(folder: str, frame: bytes, caller: int, slot: int | None = None
         ancestors = _list_ancestors()  # now, for some wait for us and end with us
         _fork_background(lambda: _record_call(folder, frame, ancestors))
         return 0
-    module_cache.use_cache(folder)
+    end_direct_imports = module_cache.use_cache(folder).import_directly()
     light_imports.import_libraries()
     _use_client_home(folder)
     call = _OneshotCall(os.fsdecode(fields[3]).split("\0")[:-1], caller, _CALLER_STDERR_FD, slot)
     call.has_current_files = table is not None
-    call.late_work = []
+    call.late_work, call.end_direct_imports = [], end_direct_imports
     code = _answer_call(call, fields[2].decode("ascii"), _parse_environment(fields[4]), fields[7])
     if call.late_work:
         _fork_background(call.do_late_work)  # which completes the cache, too

@@ -4,7 +4,6 @@ It is one small file with a time in it, so that it works whatever else is broken
 """
 
 import os
-import re
 from time import time
 
 from hookonce.base import paths, times
@@ -20,7 +19,9 @@ PAUSE_GAP = Gap(where="$", capability="respond", strategy="fail mode", effect="o
 
 def parse_duration_s(text: str) -> int:
     """Parse a duration such as 10m into seconds."""
-    match = re.fullmatch(r"([0-9]{1,6})([smh])", text)
+    from re import fullmatch  # few calls are about a pause
+
+    match = fullmatch(r"([0-9]{1,6})([smh])", text)
     duration_s = int(match[1]) * _UNIT_SECONDS[match[2]] if match else 0
     if not 0 < duration_s <= _MAX_PAUSE_S:
         raise UsageError(f"{text!r} is not a length of time; use 30s, 10m or 2h, at most a day")

@@ -155,7 +155,7 @@ def command_of(selection: SelectedHook) -> str:
 
         return load_function(handler, selection.folder).command
     command = handler.platform.get(_PLATFORM_NAMES.get(system, "")) or handler.command or ""
-    script = _SCRIPT_PATTERN.match(command)
+    script = _SCRIPT_PATTERN.match(command) if "/" in command else None
     if script is None:
         return command
     from shlex import quote

@@ -7,7 +7,6 @@ This file has the only list of them.
 """
 
 import os
-import re
 import stat
 from collections.abc import Mapping
 from functools import lru_cache
@@ -107,7 +106,7 @@ _MODEL_PREFIXES = tuple(word[:-1] for word in MODEL_VARIABLES.split() if word.en
 _MODEL_SUFFIXES = tuple(word[1:] for word in MODEL_VARIABLES.split() if word.startswith("*"))
 _CALLER_SUFFIXES = ("_KEY", "_TOKEN", "_PROJECT_DIR", "_PLUGIN_ROOT", "_SESSION_ID")  # which choose nothing
 _PLACE_SUFFIXES = ("_DIR", "_HOME", "_CONFIG", "_PATH", "_FILE", "_CREDENTIALS")
-_MODEL_VALUE = lazy_pattern(r"\w+://[\w.:/\[\]-]+|[\w.,:-]+", re.ASCII)  # a server or a name, never a password
+_MODEL_VALUE = lazy_pattern(r"(?a)\w+://[\w.:/\[\]-]+|[\w.,:-]+")  # a server or a name, never a password
 _WORDS = " ".join(INSTALLATION_VARIABLES.values()).split()
 _NAMES = frozenset(word for word in _WORDS if not word.endswith("*"))
 _PREFIXES = ("HOOKONCE_", *(word[:-1] for word in _WORDS if word.endswith("*")))
@@ -173,7 +172,9 @@ def _current_note() -> tuple[dict[str, str], dict[str, str]]:
 @lru_cache(maxsize=256)
 def python_variables(command: str) -> dict[str, str]:
     """Variables for a command that has Python run code which is no file: it then imports nothing of its folder."""
-    return {"PYTHONSAFEPATH": "1"} if any(map(_runs_inline_python, re.split(r"[|;&\n(]", command))) else {}
+    if "python" not in command and "pypy" not in command:
+        return {}
+    return {"PYTHONSAFEPATH": "1"} if any(map(_runs_inline_python, _COMMAND_END.split(command))) else {}
 
 
 def _runs_inline_python(command: str) -> bool:
@@ -190,6 +191,7 @@ def _runs_inline_python(command: str) -> bool:
     return True  # it reads its program from stdin
 
 
+_COMMAND_END = lazy_pattern(r"[|;&\n(]")
 _PYTHON = lazy_pattern(r"""['"`$]*(?:[^\s'"]*/)?(?:python|pypy)[0-9.]*['"]*""")
 _INLINE_OPTION = lazy_pattern(r"-[A-Za-z]*[cm].*")
 _OPTIONS_WITH_VALUE = ("-W", "-X", "--check-hash-based-pycs")

@@ -5,9 +5,6 @@ read as code and the words can be parsed back. Headers reach curl through a pipe
 is not seen in the list of processes. Whatever goes wrong ends with 1, since 2 would be a refusal.
 """
 
-import re
-import shlex
-
 from msgspec.structs import replace
 
 from hookonce.base.regex import lazy_pattern
@@ -17,9 +14,9 @@ SCRIPT_NAME = "hookonce-http"
 _HEADER_NAME = lazy_pattern(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _METHOD = lazy_pattern(r"[A-Za-z]+")
 _VARIABLE_REFERENCE = lazy_pattern(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))")
-_REMOTE_URL = lazy_pattern(r"https://[!-~]+", re.IGNORECASE)
+_REMOTE_URL = lazy_pattern(r"(?i)https://[!-~]+")
 # No user, no backslash, nothing but a path behind the host: nothing that two readers could read differently.
-_LOCAL_URL = lazy_pattern(r"http://(?:localhost|([0-9.]+)|\[([0-9a-f:]+)\])(?::[0-9]+)?(?:/[!-~]*)?", re.IGNORECASE)
+_LOCAL_URL = lazy_pattern(r"(?i)http://(?:localhost|([0-9.]+)|\[([0-9a-f:]+)\])(?::[0-9]+)?(?:/[!-~]*)?")
 
 # $1 the protocol, or why nothing is called; $2 URL; $3 method; $4 seconds; then pairs of what headers are made of.
 # Whoever answers with success ends `answer` with its code, 2xx; that code is cut off again.
@@ -63,6 +60,8 @@ def to_http_handler(handler: Handler) -> Handler:
 
 def build_http_command(handler: Handler) -> str:
     """The command for an HTTP handler; one that must not be called says so when it runs, and fails."""
+    from shlex import join  # most hooks are no servers
+
     url, method = handler.url or "", handler.method or ""
     protocol = explain_handler_fault(handler) or ("https" if _REMOTE_URL.fullmatch(url) else "http")
     limit = "" if handler.timeout is None else f"{handler.timeout or 0}"
@@ -71,7 +70,7 @@ def build_http_command(handler: Handler) -> str:
         pairs += _DEFAULT_HEADERS
     for name, value in handler.headers.items():
         pairs += [("name", name), *split_header_value(value, frozenset(handler.allowed_env)), ("end", "")]
-    return shlex.join([*_COMMAND_PREFIX, protocol, url, method, limit, *(word for pair in pairs for word in pair)])
+    return join([*_COMMAND_PREFIX, protocol, url, method, limit, *(word for pair in pairs for word in pair)])
 
 
 def split_header_value(value: str, allowed_names: frozenset[str]) -> list[tuple[str, str]]:
@@ -116,8 +115,10 @@ def is_loopback(host: str) -> bool:
 
 def parse_http_command(command: str) -> Handler | None:
     """The HTTP handler of a command that was made here, to the last character; None for any other command."""
+    from shlex import split  # as above
+
     try:
-        words = shlex.split(command)
+        words = split(command)
     except ValueError:
         return None
     if words[: len(_COMMAND_PREFIX)] != _COMMAND_PREFIX or len(words) < len(_COMMAND_PREFIX) + 4 or len(words) % 2:

@@ -55,6 +55,8 @@ def find_problems(document: Any) -> tuple[list[Problem], list[Problem]]:
 
 
 def _explain_spec_fault(spec: Any) -> str | None:
+    if spec in SUPPORTED_SPECS:
+        return None
     if type(spec) is not str or _ANY_SPEC.fullmatch(spec) is None:
         return "is required" if spec is None else "expected hooks/1.0 or hooks/0.1"
     is_readable = _READABLE_SPEC.fullmatch(spec) is not None

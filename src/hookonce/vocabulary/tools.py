@@ -7,7 +7,6 @@ Secrets have no row here: they are kept in no field of any class.
 """
 
 from functools import lru_cache
-from re import ASCII
 from typing import Literal
 
 from hookonce.base.regex import lazy_pattern
@@ -58,7 +57,7 @@ DATA_FIELDS = _classify(
         "failure": "error",
     }
 )
-_FIELD_NAME = lazy_pattern(r"[\w$.:/+-]{1,100}", ASCII)
+_FIELD_NAME = lazy_pattern(r"(?a)[\w$.:/+-]{1,100}")
 
 
 @lru_cache(maxsize=4096)

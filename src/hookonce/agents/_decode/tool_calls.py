@@ -1,13 +1,15 @@
 """Tool calls: canonical names and arguments, results, batches, and patches in the `*** Begin Patch` form."""
 
 from collections.abc import Callable, Mapping
-from re import Pattern
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hookonce.base.jsontext import NestingError, dump, load_leniently
 from hookonce.errors import PayloadError
 from hookonce.model import Agent, Facts, Object, Result, Tool
 from hookonce.vocabulary.events import TOOL_END_EVENTS
+
+if TYPE_CHECKING:
+    from re import Pattern
 
 _EXIT_CODE_DIGITS_LIMIT = 12  # digits: no exit code has so many, and Python refuses to read thousands
 
@@ -140,7 +142,7 @@ def plain_result(facts: Facts) -> Result:
     return Result(ok=error is None, error=as_text(error), output=facts.get("output"))
 
 
-def shell_result(facts: Facts, name: str, exit_pattern: Pattern[str], text: Any) -> Result:
+def shell_result(facts: Facts, name: str, exit_pattern: "Pattern[str]", text: Any) -> Result:
     """Result whose exit code is found in the output text, in the one form that the agent itself writes."""
     error = facts.get("error")
     code: int | None = None
@@ -152,7 +154,7 @@ def shell_result(facts: Facts, name: str, exit_pattern: Pattern[str], text: Any)
     return Result(ok=ok, exit_code=code, error=as_text(error), output=text)
 
 
-def shell_result_reader(exit_pattern: Pattern[str]) -> Callable[[Facts, str], Result]:
+def shell_result_reader(exit_pattern: "Pattern[str]") -> Callable[[Facts, str], Result]:
     """The `result` function of an agent whose output is a text with the exit code in it."""
     return lambda facts, name: shell_result(facts, name, exit_pattern, facts.get("output"))
 

@@ -32,7 +32,7 @@ def load_current_table(folder: str, build: bytes) -> "dict[str, Any] | None":
     """
     try:
         with open(f"{folder}/{TABLE_FILE}", "rb") as file:  # noqa: PTH123  nothing is imported here that costs time
-            table: dict[str, Any] = marshal.load(file)  # noqa: S302  our own file, in our own folder
+            table: dict[str, Any] = marshal.loads(file.read())  # noqa: S302  our own file, in our own folder
         is_current = build == table["build"] and stamp_files(table["files"]) == table["stamps"]
         return table if is_current and stamp_file(f"{folder}/{FAIL_MODE_FILE}") == table["fail_mode"] else None
     except Exception:  # noqa: BLE001  whatever is wrong here is told on the long way

@@ -24,7 +24,7 @@ _MAX_FAULT_CHARS = 400  # of what is said of one of them
 _SAME_SESSION = frozenset({"compact"})  # sources of a start that is none to its user
 
 
-def add_notice(request: "CallRequest", call_context: "CallContext") -> Task["CallRequest"]:
+def add_notice(request: "CallRequest", call_context: "CallContext") -> "Task[CallRequest]":
     """The request with the notice for its user, if a session starts in an agent that can show one."""
     event, place = request.event, request.agent.config.notice
     is_start = place is not None and request.native == place[0] and request.document is None
