@@ -30,6 +30,8 @@ _FREESTANDING = (
     "-ffunction-sections",
     "-fdata-sections",
     "-Wl,--gc-sections",
+    "-Wl,-z,noseparate-code,--build-id=none",  # one piece, which is found at once
+    "-fno-asynchronous-unwind-tables",
     *_CANARIES,
 )
 _STATIC = (("-static-pie", "-fPIE", *_HARDENING), ("-static", *_HARDENING), ("-static",))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hookonce.base.runtime_location import DAEMON_FILE
-from tests.client.native.client_env import COLD
+from tests.client.native.client_env import COLD, root_mount
 from tests.daemon.installed_home import TOOL, command, payload, refused
 from tests.handlers.processes import eventually
 
@@ -131,6 +131,32 @@ def test_whoever_can_write_beside_the_client_is_believed_if_nobody_else_can(worl
     (world.bin / DAEMON_FILE).write_text(OWN_MOUNTS)
     world.bin.chmod(0o750)
     assert (0, b"allowed", b"") != world.run("x")
+
+
+def test_the_daemon_names_the_mount_that_is_its_root(warm):
+    """
+    By which a client that sees the same files knows it without /proc.
+    """
+    assert root_mount() == warm.client.with_name(DAEMON_FILE).read_text().splitlines()[2]
+
+
+@pytest.mark.native("the other client asks the system each time")
+def test_the_mount_that_is_the_root_tells_the_same_as_the_namespace(world, impostor):
+    """
+    In a namespace of its own a caller has another one, even if it sees the same files.
+    """
+    daemon_file = world.bin / DAEMON_FILE
+    daemon_file.write_text(f"1\nmnt:[1]\n{root_mount()}\n")
+    impostor(world.house(), CONFINED + f"fd = os.open({str(daemon_file)!r}, os.O_RDWR); fcntl.lockf(fd, fcntl.LOCK_EX)")
+
+    assert (0, b"allowed", b"") == world.ask("x")
+    apart = subprocess.run(["unshare", "--user", "--map-current-user", "--mount", world.client, "x"], env=world.env, input=b"", capture_output=True, check=False)
+    if b"unshare" in apart.stderr:
+        pytest.skip("this machine lets nobody have mounts of their own")
+    assert COLD == (apart.returncode, apart.stdout, apart.stderr)
+    for other in (f"{root_mount()}0", root_mount()[:-1], ""):
+        daemon_file.write_text(f"1\nmnt:[1]\n{other}\n")
+        assert COLD == world.run("x")
 
 
 def test_the_daemon_holds_the_lock_for_as_long_as_it_answers(warm):

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -179,6 +180,11 @@ def hear(line):
             raise OSError("half a frame")
         data += chunk
     return wire.decode_fields(data)
+
+
+def root_mount():
+    """Number of the mount that is our root."""
+    return next(line.split()[0] for line in Path("/proc/self/mountinfo").read_text().splitlines() if line.split()[4] == "/")
 
 
 def in_seconds(seconds):

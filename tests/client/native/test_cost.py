@@ -4,16 +4,15 @@ import fcntl
 import os
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 
 from hookonce.base.runtime_location import DAEMON_FILE
 from hookonce.base.wire import ANSWER, encode_reply
-from tests.client.native.client_env import Daemon, World, hear
+from tests.client.native.client_env import Daemon, World, hear, root_mount
 
-MAX_PAGE_FAULTS = 16  # 38 with a static glibc, 4 for a program that does nothing
-MAX_SYSTEM_CALLS = 50  # 47, of which 4 are the start and the end
+MAX_PAGE_FAULTS = 12  # 38 with a static glibc, 4 for a program that does nothing
+MAX_SYSTEM_CALLS = 46  # 45, of which 4 are the start and the end
 
 
 @pytest.fixture
@@ -22,7 +21,7 @@ def world_with_daemon(compiled, tmp_path):
     world = World(compiled, tmp_path)
     with Daemon(world.house()) as daemon, (world.bin / DAEMON_FILE).open("w") as lock:
         fcntl.lockf(lock, fcntl.LOCK_EX)
-        lock.write(f"{os.getpid()}\n{Path('/proc/self/ns/mnt').readlink()}\n")
+        lock.write(f"{os.getpid()}\n\n{root_mount()}\n")
         lock.flush()
         daemon.act = lambda line: (hear(line), line.sendall(encode_reply(ANSWER, 0)))
         yield world
@@ -48,7 +47,7 @@ def test_a_warm_call_touches_few_pages(world_with_daemon):
 
 def test_a_warm_call_asks_the_system_little(world_with_daemon):
     """
-    And nothing of /proc about the daemon that holds the lock.
+    And nothing of /proc, which is made anew for each process that asks, unless the path of a socket is too long.
     """
     if shutil.which("strace") is None:
         pytest.skip("there is no strace here")
@@ -58,5 +57,5 @@ def test_a_warm_call_asks_the_system_little(world_with_daemon):
     if not calls:
         pytest.skip("nobody may be traced here")
 
-    assert [] == [line for line in calls if f"/proc/{os.getpid()}" in line]
+    assert [] == [line for line in calls if "/proc" in line and not line.startswith("connect")]
     assert len(calls) <= MAX_SYSTEM_CALLS, calls

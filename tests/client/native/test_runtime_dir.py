@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from hookonce.base.runtime_location import CLIENT_SUBDIR
 from hookonce.base.wire import ANSWER, encode_reply
 from tests.base.taken_locations import taken
 from tests.client.native.client_env import COLD, Daemon, World, hear
@@ -80,3 +81,53 @@ def test_the_last_place_has_to_be_ours_alone_too(world, kind):
         assert COLD == world.run("x")
 
     assert "-" == world.words()[-1]
+
+
+def other_folder(world):
+    """A folder with a file that names an interpreter, which is not that of a client that lies elsewhere."""
+    (world.home / "other").mkdir()
+    (world.home / "other" / "interpreter").write_text("/bin/false\nbuild\n/\n")
+    return world.home / "other"
+
+
+WAYS = {
+    "its path": lambda world: [str(world.client)],
+    "a path with a dot": lambda world: [f"{world.home}/./{CLIENT_SUBDIR}/hookonce-on"],
+    "a path that goes up": lambda world: [f"{world.home}/told/../{CLIENT_SUBDIR}/hookonce-on"],
+    "a path with two slashes": lambda world: [f"{world.home}/{CLIENT_SUBDIR}//hookonce-on"],
+    "a path from where the caller is": lambda _: [f"./{CLIENT_SUBDIR}/hookonce-on"],
+    "a link": lambda world: link(world.home / "link", world.client),
+    "a link beside files of others": lambda world: link(other_folder(world) / "hookonce-on", world.client),
+    "a link to its folder": lambda world: [*map("{}/hookonce-on".format, link(world.home / "bin", world.bin))],
+    "a link to its home": lambda world: [*map(f"{{}}/{CLIENT_SUBDIR}/hookonce-on".format, link(Path(f"{world.home}-moved"), world.home))],
+}
+
+
+def link(place, target):
+    """The path of a new link."""
+    place.symlink_to(target)
+    return [str(place)]
+
+
+@pytest.mark.native("a shell's script finds its folder otherwise")
+@pytest.mark.parametrize("way", WAYS)
+def test_it_lies_where_it_lies_in_whatever_way_it_is_started(world, way):
+    """
+    Python is told the folder without a link, and no other name of it.
+    """
+    done = subprocess.run([*WAYS[way](world), "x"], cwd=world.home, env=world.env, input=b"", capture_output=True, check=False)
+
+    assert COLD == (done.returncode, done.stdout, done.stderr)
+    assert str(world.bin) in world.words()
+
+
+@pytest.mark.native("a shell's script finds its folder otherwise")
+def test_a_descriptor_is_a_way_too(world):
+    """
+    Its path is one of /proc.
+    """
+    with world.client.open() as file:
+        done = subprocess.run([f"/proc/self/fd/{file.fileno()}", "x"], env=world.env, pass_fds=[file.fileno()], input=b"", capture_output=True, check=False)
+
+    assert COLD == (done.returncode, done.stdout, done.stderr)
+    assert str(world.bin) in world.words()

@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 #ifdef __linux__
+#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
@@ -33,6 +34,7 @@ extern char **environ;
 #include "freestanding.h"
 #endif
 
+#define READ_FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK)
 #define MAX_BUFFER_BYTES (1u << 30) // no buffer grows beyond this, so lengths always fit their fields
 
 struct bytes {
@@ -82,7 +84,7 @@ static uint64_t load_uint(const char *from, int size) {
 static struct view map_file(const char *path) {
     struct view view = {NULL, 0};
     struct stat status;
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), problem = 0;
+    int file = open(path, READ_FLAGS), problem = 0;
     if (file < 0 || fstat(file, &status)) {
         problem = errno == ENOENT || errno == ENOTDIR ? 0 : errno;
     } else if (!S_ISREG(status.st_mode)) {
@@ -97,13 +99,16 @@ static struct view map_file(const char *path) {
     return view;
 }
 
-// The beginning of a file as text, "" if it cannot be read; its size.
-static size_t read_text(const char *path, char *text, size_t capacity) {
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+// The beginning of a file as text, "" where it cannot be read; its size. The file is closed, if there is one.
+static size_t take_text(int file, char *text, size_t capacity) {
     ssize_t size = file >= 0 ? read(file, text, capacity - 1) : -1;
     if (file >= 0) close(file);
     text[size > 0 ? size : 0] = 0;
     return size > 0 ? (size_t)size : 0;
+}
+
+static size_t read_text(const char *path, char *text, size_t capacity) {
+    return take_text(open(path, READ_FLAGS), text, capacity);
 }
 
 // What stands before a mark, or all; the rest begins after the mark.

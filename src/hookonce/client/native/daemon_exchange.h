@@ -91,8 +91,8 @@ static void leave_claim(const struct exchange *exchange) {
     if (file >= 0) close(file);
 }
 
-static int milliseconds_to(int64_t end) {
-    int64_t remaining_ms = (end - now_ns() + 999999) / 1000000;
+static int milliseconds_between(int64_t now, int64_t end) {
+    int64_t remaining_ms = (end - now + 999999) / 1000000;
     if (remaining_ms < 0) return 0;
     return remaining_ms > 1000 ? 1000 : (int)remaining_ms; // not long at once, because poll's clock stops in suspend
 }
@@ -104,10 +104,11 @@ static void await_answer(struct exchange *exchange, const struct bytes *frame) {
     do {
         size_t before = sent_bytes;
         if (sent_bytes < frame->size) sent_bytes = send_more(exchange->connection, frame, sent_bytes);
+        int64_t now = now_ns();
         if (exchange->ack.size) end = exchange->ack.deadline;
-        else if (sent_bytes != before || !end) end = now_ns() + first_reply_ns;
+        else if (sent_bytes != before || !end) end = now + first_reply_ns;
         struct pollfd ready = {exchange->connection, (short)(sent_bytes < frame->size ? POLLIN | POLLOUT : POLLIN), 0};
-        if (poll(&ready, 1, milliseconds_to(end)) <= 0) {
+        if (poll(&ready, 1, milliseconds_between(now, end)) <= 0) {
             if (now_ns() < end) continue;
             if (exchange->ack.size) deliver(&exchange->ack, exchange->input.data);
             return;

@@ -56,15 +56,63 @@ static const char *take_line(struct view *rest) {
     return line.data;
 }
 
-// Where we lie. A bare word would have to be looked up, and the current directory is not where to look.
-static void find_install(const char *program) {
-    ssize_t size = readlink("/proc/self/exe", memory, PATH_MAX - 1);
-    if (size <= 0) size = program && strchr(program, '/') && realpath(program, memory) ? (ssize_t)strlen(memory) : 0;
+// The path at which we lie, as the system knows it. A bare word would have to be looked up, and the current directory is
+// not where to look.
+static size_t find_program(const char *program, char *path) {
+    ssize_t size = readlink("/proc/self/exe", path, PATH_MAX - 1);
+    if (size <= 0) size = program && strchr(program, '/') && realpath(program, path) ? (ssize_t)strlen(path) : 0;
+    return (size_t)size;
+}
+
+// The path that was executed, if no part of it is there for nothing and its last one is no link.
+static size_t find_executed(char *path) {
+#ifdef __linux__
+    struct stat status;
+    const char *executed = (const char *)getauxval(AT_EXECFN);
+    size_t size = executed && *executed == '/' ? strlen(executed) : PATH_MAX;
+    if (size >= PATH_MAX || strstr(executed, "//") || strstr(executed, "/./") || strstr(executed, "/../")) return 0;
+    if (lstat(executed, &status) || !S_ISREG(status.st_mode)) return 0;
+    memcpy(path, executed, size);
+    return size;
+#else
+    (void)path;
+    return 0;
+#endif
+}
+
+// Open a file of whose path no part is a link; -1 also where the system does not know how.
+static int open_unlinked(const char *path) {
+#ifdef __linux__
+#ifndef SYS_openat2
+#define SYS_openat2 437
+#endif
+    const uint64_t how[] = {READ_FLAGS, 0, 4}; // flags, mode, RESOLVE_NO_SYMLINKS
+    return (int)syscall(SYS_openat2, AT_FDCWD, path, how, sizeof how);
+#else
+    (void)path;
+    return -1;
+#endif
+}
+
+// The folder of a program that was written to our memory, and the file in it that names the interpreter.
+static const char *keep_folder(size_t size) {
     while (size && memory[--size] != '/') continue;
-    client_dir = keep_text((size_t)size);
-    if (!size) return;
-    const char *path = format_text("%s/interpreter", client_dir);
-    struct view rest = {memory + memory_size, read_text(path, memory + memory_size, 3 * PATH_MAX)};
+    client_dir = keep_text(size);
+    return size ? format_text("%s/interpreter", client_dir) : "";
+}
+
+// Where we lie is where we were executed, if a file beside us is found there without a link: /proc, which knows it in any
+// case, is asked only if not, for it takes as long as a dozen files.
+static void find_install(const char *program) {
+    const char *path = keep_folder(find_executed(memory));
+    int file = *path ? open_unlinked(path) : -1;
+    if (file < 0) {
+        memory_size = 0;
+        path = keep_folder(find_program(program, memory));
+        file = *path ? open(path, READ_FLAGS) : -1;
+    }
+    if (!*client_dir) return;
+    struct view rest = {memory + memory_size, take_text(file, memory + memory_size, 3 * PATH_MAX)};
     memory_size += rest.size + 1;
     python = take_line(&rest);
     build = take_line(&rest);

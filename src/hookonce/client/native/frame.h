@@ -6,7 +6,7 @@
 #define STDIN_IDLE_MS 2000 // without a byte after which a whole payload is taken for all of it
 
 static mode_t caller_umask; // the caller's, which our own files must not obey
-static int64_t first_reply_ns = FIRST_REPLY_MS * INT64_C(1000000); // or a tenth of the time for an answer, if that is less
+static int64_t reply_budget_ns, first_reply_ns; // for an answer; for the first word, a tenth of that if it is less
 static char call_id[37];    // a UUID of version 7, by which everybody knows the call
 
 static size_t begin_field(struct bytes *frame) {
@@ -83,12 +83,14 @@ static double parse_seconds(const char *text) {
 
 // The time for an answer: what the entry says that the agent waits, less half a second or a tenth; where it says
 // nothing, less than any agent waits at an event that can be refused.
-static int64_t reply_budget_ns(char **argv) {
+static void find_reply_budget(char **argv) {
     double seconds = 0;
     for (; *argv; argv++)
         if (!strcmp(*argv, "--timeout") && argv[1]) seconds = parse_seconds(argv[1]);
     if (!(seconds > 0 && seconds < 1e6)) seconds = DEFAULT_TIMEOUT_S;
-    return (int64_t)((seconds - (seconds > 5 ? seconds / 10 : 0.5)) * 1e9);
+    reply_budget_ns = (int64_t)((seconds - (seconds > 5 ? seconds / 10 : 0.5)) * 1e9);
+    first_reply_ns = reply_budget_ns > 0 ? reply_budget_ns / 10 : 0;
+    if (first_reply_ns > FIRST_REPLY_MS * INT64_C(1000000)) first_reply_ns = FIRST_REPLY_MS * INT64_C(1000000);
 }
 
 // All that comes on stdin; some agents never close it, so a whole document and then nothing is the end too.
@@ -129,9 +131,7 @@ static struct bytes build_frame(char **argv) {
     frame.size += strlen(frame.data + begin);
     end_field(&frame, begin);
     put_field(&frame, text, (size_t)snprintf(text, sizeof text, "%u", (unsigned)caller_umask));
-    int64_t budget = reply_budget_ns(argv);
-    if (budget / 10 < first_reply_ns) first_reply_ns = budget > 0 ? budget / 10 : 0;
-    put_payload(&frame, now_ns() + budget);
+    put_payload(&frame, now_ns() + reply_budget_ns);
     // Who called us; when that was started the daemon finds out, after its answer.
     put_field(&frame, text, (size_t)snprintf(text, sizeof text, "%d", (int)getppid()));
     store_u32(frame.data + 4, (uint32_t)(frame.size - FRAME_HEADER_BYTES));

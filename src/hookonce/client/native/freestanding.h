@@ -96,6 +96,11 @@ int futimens(int file, const struct timespec times[2]) { return (int)CALL(utimen
 int fstat(int file, struct stat *status) { return (int)CALL(fstat, file, status); }
 int stat(const char *path, struct stat *status) { return (int)CALL(newfstatat, AT_FDCWD, path, status, 0); }
 int lstat(const char *path, struct stat *status) { return (int)CALL(newfstatat, AT_FDCWD, path, status, AT_SYMLINK_NOFOLLOW); }
+#ifdef STATX_MNT_ID
+int statx(int folder, const char *restrict path, int flags, unsigned mask, struct statx *restrict status) {
+    return (int)CALL(statx, folder, path, flags, mask, status);
+}
+#endif
 int access(const char *path, int mode) { return (int)CALL(faccessat, AT_FDCWD, path, mode); }
 int mkdir(const char *path, mode_t mode) { return (int)CALL(mkdirat, AT_FDCWD, path, mode); }
 int unlink(const char *path) { return (int)CALL(unlinkat, AT_FDCWD, path, 0); }
@@ -310,6 +315,15 @@ _Noreturn void __stack_chk_fail(void) {
     __builtin_trap();
 }
 
+// Of what the system tells a program at its start, behind the environment.
+unsigned long getauxval(unsigned long type) {
+    char **end = environ;
+    while (*end) end++;
+    const ElfW(auxv_t) *entry = (const ElfW(auxv_t) *)(end + 1);
+    while (entry->a_type != AT_NULL && entry->a_type != type) entry++;
+    return entry->a_type == AT_NULL ? 0 : entry->a_un.a_val;
+}
+
 int main(int argc, char **argv);
 
 // Our sources have no data with addresses in it, so that there is nothing to do here; a compiler may think otherwise.
@@ -341,13 +355,8 @@ _Noreturn void start_program(long *stack) {
     extern char __ehdr_start[] __attribute__((visibility("hidden")));
     char **argv = (char **)(stack + 1);
     environ = argv + *stack + 1;
-    char **end = environ;
-    while (*end) end++;
-    size_t page_bytes = 0;
-    for (const ElfW(auxv_t) *entry = (const ElfW(auxv_t) *)(end + 1); entry->a_type != AT_NULL; entry++) {
-        if (entry->a_type == AT_RANDOM) __stack_chk_guard = *(const unsigned long *)entry->a_un.a_val & ~0xFFul;
-        if (entry->a_type == AT_PAGESZ) page_bytes = entry->a_un.a_val;
-    }
-    relocate(__ehdr_start, _DYNAMIC, page_bytes);
+    const unsigned long *random = (const unsigned long *)getauxval(AT_RANDOM);
+    if (random) __stack_chk_guard = *random & ~0xFFul;
+    relocate(__ehdr_start, _DYNAMIC, getauxval(AT_PAGESZ));
     _exit(main((int)*stack, argv));
 }

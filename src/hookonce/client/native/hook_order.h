@@ -91,12 +91,13 @@ static int has_plain_environment(const struct order *order) {
 
 // PWD as a shell sets it: what it was, where that is the directory we are in.
 static int set_pwd(struct order *order) {
-    static char pwd[PATH_MAX + 4] = "PWD=";
+    static char pwd[PATH_MAX + 4];
     struct stat here, there;
     const char *known = find_variable(order, "PWD");
     if (known && *known == '/' && !stat(".", &here) && !stat(known, &there) && here.st_dev == there.st_dev &&
         here.st_ino == there.st_ino)
         return 1;
+    memcpy(pwd, "PWD=", 4);
     if (!getcwd(pwd + 4, PATH_MAX)) return 0;
     char **place = order->environment;
     while (*place && strncmp(*place, "PWD=", 4)) place++;

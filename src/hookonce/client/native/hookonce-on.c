@@ -14,10 +14,11 @@
 #include "daemon_start.h"
 #include "daemon_exchange.h"
 #include "oneshot.h"
+
+char memory[sizeof memory]; // behind all that is small and that a call needs
+
 #include "hook_order.h"
 #include "watchdog.h"
-
-char memory[sizeof memory]; // the last, after all that is small
 
 // Descriptors that the caller has closed would become those of our next files; what is written to stdout must fail.
 static void fill_gaps(void) {
@@ -40,6 +41,7 @@ int main(int argc, char **argv) {
         if (!strcmp(argv[i - 1], "--on-failure") && !strcmp(argv[i], "closed")) is_closed_wrapper = 1;
     find_install(argv[0]);
     find_runtime_dir();
+    find_reply_budget(argv);
     // At once, whether or not the agent has written everything.
     if (!is_python_there() && !is_daemon_listening()) fail_mode_exit();
     struct bytes frame = build_frame(argv);

@@ -19,7 +19,7 @@ enum { KILL = 'k' };                  // said by the runner; anything else is FO
 #define SLOT_NAME_BYTES 128u // of the name of a claim in a slot; the place of the result stands behind them
 
 static const char *slot_path;
-static int slot_file = -1, slot_result_file; // of the claims of all our hooks; -1 for none
+static int slot_file, slot_result_file; // of the claims of all our hooks; -1 for none
 
 static struct watch {
     const char *claim_path; // NULL for none
@@ -343,6 +343,7 @@ static int run_watchdog(char **arguments) {
     if (memory == MAP_FAILED) return 0;
     for (int i = 0; i < 2; i++) outputs[i] = memory + (size_t)i * MAX_OUTPUT_BYTES;
     slot_path = arguments[2];
+    slot_file = -1;
     if (*slot_path) open_slot();
     while (read_order(ORDER_FD, &order) && run_order(&order)) continue;
     close_slot();
