@@ -1,17 +1,21 @@
-"""What a warm call costs, counted and not timed: pages of memory that are touched, and system calls."""
+"""What a warm call and a hook cost, counted and not timed: pages of memory that are touched, and system calls."""
 
 import fcntl
 import os
 import shutil
+import socket
 import subprocess
 
 import pytest
 
 from hookonce.base.runtime_location import DAEMON_FILE
 from hookonce.base.wire import ANSWER, encode_reply
+from hookonce.handlers.command import CommandOperation, ProcessContext, encode_order
+from hookonce.handlers.supervise.hook_results import FORGET
 from tests.client.native.client_env import Daemon, World, hear, root_mount
 
 MAX_PAGE_FAULTS = 12  # 38 with a static glibc, 4 for a program that does nothing
+MAX_HOOK_CALLS = 14  # 13 of its watchdog, from the order to the result, 4 more with a claim
 MAX_SYSTEM_CALLS = 46  # 45, of which 4 are the start and the end
 
 
@@ -59,3 +63,32 @@ def test_a_warm_call_asks_the_system_little(world_with_daemon):
 
     assert [] == [line for line in calls if "/proc" in line and not line.startswith("connect")]
     assert len(calls) <= MAX_SYSTEM_CALLS, calls
+
+
+def test_a_hook_that_says_nothing_wakes_its_watchdog_once(compiled, tmp_path):
+    """
+    By its end. Its pipes were there before its order came, and are closed after its result was told.
+    """
+    if shutil.which("strace") is None:
+        pytest.skip("there is no strace here")
+    ours, theirs = socket.socketpair()
+    order = encode_order(CommandOperation("exit 3", b"given", ProcessContext(cwd="/", env={}), 1))
+    line = ["strace", "-o", tmp_path / "calls", compiled, "--watch", *[str(theirs.fileno())] * 2, ""]
+    with ours, theirs, subprocess.Popen(line, pass_fds=[theirs.fileno()], stderr=subprocess.DEVNULL) as process:
+        theirs.close()
+        for word in (b"", FORGET):
+            ours.sendall(word + order)
+            said = ours.recv(1 << 16)
+        ours.sendall(FORGET)
+        ours.shutdown(socket.SHUT_WR)
+        process.wait()
+    calls = (tmp_path / "calls").read_text().splitlines()
+    if not calls:
+        pytest.skip("nobody may be traced here")
+    told = [number for number, call in enumerate(calls) if call.startswith("write(4")][1]
+    came = max(number for number, call in enumerate(calls[:told]) if call.startswith("read(3"))
+    names = [call.partition("(")[0] for call in calls[came + 1 : told]]
+
+    assert said.endswith(b"3")
+    assert (1, 0) == (names.count("ppoll"), names.count("pipe2")), names
+    assert len(names) <= MAX_HOOK_CALLS, names

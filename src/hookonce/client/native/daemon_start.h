@@ -68,7 +68,8 @@ static int names_own_root(struct view text) {
     snprintf(number, sizeof number, "%llu", (unsigned long long)root.stx_mnt_id);
     return equals(text, number);
 #else
-    return text.size > SIZE_MAX / 2;
+    (void)text;
+    return 0;
 #endif
 }
 

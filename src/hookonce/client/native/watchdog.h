@@ -27,33 +27,35 @@ static struct watch {
     pid_t client; // for whom the call is, 0 if unknown
     int64_t limit_ns, deadline;
     int is_killed, is_forgotten, is_orphan;
-    int pipes[3]; // our ends of the hook's stdin, stdout and stderr
+    int hook_fd; // of its process, -1 where the system has no such descriptors
     size_t stdin_bytes, output_bytes[2];
 } watch;
+
+static int pipes[3], hook_ends[3]; // ours of the hook's stdin, stdout and stderr, and its own; -1 for none
 
 static char *outputs[2];      // mapped by the watchdog alone: a client has to run where there is little memory
 static volatile int *problem; // why the hook could not be started, told by its own process
 
-static void close_pipe(int number) {
-    close(watch.pipes[number]);
-    watch.pipes[number] = -1;
+static void close_end(int *end) {
+    if (*end >= 0) close(*end);
+    *end = -1;
 }
 
 // A hook that does not want to read on has closed its end.
 static void feed_stdin(const struct order *order) {
     size_t rest = order->payload_bytes - watch.stdin_bytes;
-    ssize_t written = rest ? write(watch.pipes[0], order->payload + watch.stdin_bytes, rest) : 0;
+    ssize_t written = rest ? write(pipes[0], order->payload + watch.stdin_bytes, rest) : 0;
     if (written > 0) watch.stdin_bytes += (size_t)written;
-    if (written < 0 ? errno != EAGAIN && errno != EINTR : (size_t)written == rest) close_pipe(0);
+    if (written < 0 ? errno != EAGAIN && errno != EINTR : (size_t)written == rest) close_end(&pipes[0]);
 }
 
 // Collect what one output has now; whether there may be more.
 static int collect_output(int number) {
     static char surplus[1 << 16];
     size_t *kept = &watch.output_bytes[number - 1], room = MAX_OUTPUT_BYTES - *kept;
-    ssize_t size = read(watch.pipes[number], room ? outputs[number - 1] + *kept : surplus, room ? room : sizeof surplus);
+    ssize_t size = read(pipes[number], room ? outputs[number - 1] + *kept : surplus, room ? room : sizeof surplus);
     if (size > 0) *kept += room ? (size_t)size : 0;
-    else if (!size || (errno != EAGAIN && errno != EINTR)) close_pipe(number);
+    else if (!size || (errno != EAGAIN && errno != EINTR)) close_end(&pipes[number]);
     return size > 0;
 }
 
@@ -152,17 +154,18 @@ static int is_client_gone(void) {
 }
 
 // Until the hook has ended or we are to end it; whether it has ended by itself. It is not reaped here: its number stays
-// its own until its group was killed.
+// its own until its group was killed. While we have its ends of its outputs too, nothing but its end wakes us when it ends.
 static int wait_for_end(const struct order *order, pid_t hook) {
     int hook_fd = -1, has_ended = 0;
 #ifdef __linux__
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
 #endif
-    hook_fd = (int)syscall(SYS_pidfd_open, hook, 0u);
+    hook_fd = watch.hook_fd = (int)syscall(SYS_pidfd_open, hook, 0u);
 #endif
+    for (int number = 1; number < 3 && hook_fd < 0; number++) close_end(&hook_ends[number]);
     while (!has_ended) {
-        int *pipes = watch.pipes, timeout_ms = watch.is_orphan ? ORPHAN_POLL_MS : -1;
+        int timeout_ms = watch.is_orphan ? ORPHAN_POLL_MS : -1;
         struct pollfd polls[] = {{pipes[0], POLLOUT, 0}, {pipes[1], POLLIN, 0}, {pipes[2], POLLIN, 0},
                                  {watch.is_orphan ? -1 : ORDER_FD, POLLIN, 0}, {hook_fd, POLLIN, 0}};
         siginfo_t ending = {0};
@@ -178,7 +181,6 @@ static int wait_for_end(const struct order *order, pid_t hook) {
         // An older system, where somebody has to look.
         if (hook_fd < 0 && !waitid(P_PID, (id_t)hook, &ending, WEXITED | WNOHANG | WNOWAIT) && ending.si_pid) has_ended = 1;
     }
-    if (hook_fd >= 0) close(hook_fd);
     return has_ended;
 }
 
@@ -207,8 +209,7 @@ static int has_children(void) {
 
 static int kill_all(pid_t hook) {
     int status = 0;
-    kill(-hook, SIGKILL);
-    kill(hook, SIGKILL); // it may not have a group yet
+    if (kill(-hook, SIGKILL)) kill(hook, SIGKILL); // it may not have a group yet
     while (waitpid(hook, &status, 0) < 0 && errno == EINTR) continue;
     while (has_children() && kill_children()) continue;
     return status;
@@ -253,16 +254,24 @@ static int open_pipe(int *ends) {
 #endif
 }
 
-// Pipes to the hook; their other ends are its descriptors.
-static int open_hook_pipes(int *descriptors) {
+// Pipes to a hook that were not opened yet: where it was possible, that was done before anybody waited for it.
+static int open_hook_pipes(void) {
     for (int number = 0; number < 3; number++) {
         int ends[2];
+        if (pipes[number] >= 0) continue;
         if (open_pipe(ends)) return -1;
-        descriptors[number] = ends[number > 0];
-        watch.pipes[number] = ends[number == 0];
-        fcntl(watch.pipes[number], F_SETFL, O_NONBLOCK);
+        hook_ends[number] = ends[number > 0];
+        pipes[number] = ends[number == 0];
+        fcntl(pipes[number], F_SETFL, O_NONBLOCK);
     }
     return 0;
+}
+
+static void close_hook_pipes(void) {
+    for (int number = 0; number < 3; number++) {
+        close_end(&pipes[number]);
+        close_end(&hook_ends[number]);
+    }
 }
 
 // On Linux the new process has our memory until it is another program, and we wait: nothing is copied.
@@ -278,12 +287,10 @@ static pid_t start_process(struct order *order, const int *descriptors) {
 }
 
 static pid_t start_hook(struct order *order) {
-    int descriptors[] = {-1, -1, -1};
     pid_t hook = -1;
-    if (open_hook_pipes(descriptors)) *problem = errno;
-    else hook = start_process(order, descriptors);
-    for (int number = 0; number < 3; number++)
-        if (descriptors[number] >= 0) close(descriptors[number]);
+    if (open_hook_pipes()) *problem = errno;
+    else hook = start_process(order, hook_ends);
+    close_end(&hook_ends[0]); // else nobody would tell us that it does not read on
     return hook;
 }
 
@@ -292,7 +299,7 @@ static void watch_hook(const struct order *order, pid_t hook, char *status) {
     if (hook > 0) {
         int has_ended = wait_for_end(order, hook), ending = kill_all(hook);
         for (int number = 1; number < 3; number++)
-            while (watch.pipes[number] >= 0 && watch.output_bytes[number - 1] < MAX_OUTPUT_BYTES && collect_output(number))
+            while (pipes[number] >= 0 && watch.output_bytes[number - 1] < MAX_OUTPUT_BYTES && collect_output(number))
                 continue;
         int code = WIFEXITED(ending) ? WEXITSTATUS(ending) : -WTERMSIG(ending);
         if (has_ended) snprintf(status, MAX_STATUS_BYTES, "%d", code);
@@ -303,7 +310,7 @@ static void watch_hook(const struct order *order, pid_t hook, char *status) {
 // Run the hook of one order; whether we may take another one.
 static int run_order(struct order *order) {
     char status[MAX_STATUS_BYTES] = "timeout";
-    watch = (struct watch){.claim_file = -1, .pipes = {-1, -1, -1}, .deadline = now_ns()};
+    watch = (struct watch){.claim_file = -1, .hook_fd = -1, .deadline = now_ns()};
     watch.claim_path = *order->fields[CLAIM] ? order->fields[CLAIM] : NULL;
     watch.client = (pid_t)atol(order->fields[CLIENT]);
     watch.limit_ns = strtoll(order->fields[LIMIT_MS], NULL, 10) * INT64_C(1000000);
@@ -313,8 +320,9 @@ static int run_order(struct order *order) {
     if (hook > 0) feed_stdin(order);
     watch_hook(order, hook, status);
     write_result(STATUS_FD, status);
-    for (int number = 0; number < 3; number++)
-        if (watch.pipes[number] >= 0) close_pipe(number);
+    close_end(&watch.hook_fd);
+    close_hook_pipes();
+    open_hook_pipes(); // of the next hook
     keep_result(status);
     for (int i = 0; i < 2; i++) memset(outputs[i], 0, watch.output_bytes[i]); // it was of that call alone
     if (watch.claim_path && !fill_slot(NULL)) close_slot(); // it must not go on to say that this hook has begun
@@ -326,6 +334,7 @@ static int prepare_watchdog(int *descriptors) {
 #ifdef __linux__
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 #endif
+    for (int number = 0; number < 3; number++) pipes[number] = hook_ends[number] = -1;
     problem = mmap(NULL, sizeof *problem, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (problem == MAP_FAILED || set_descriptors(5, descriptors)) return 0;
     for (int number = ORDER_FD; number <= STATUS_FD; number++) fcntl(number, F_SETFD, FD_CLOEXEC);
@@ -345,6 +354,7 @@ static int run_watchdog(char **arguments) {
     slot_path = arguments[2];
     slot_file = -1;
     if (*slot_path) open_slot();
+    open_hook_pipes();
     while (read_order(ORDER_FD, &order) && run_order(&order)) continue;
     close_slot();
     return 0;
@@ -355,11 +365,11 @@ static int run_watchdog(char **arguments) {
 static int run_server_watchdog(char **arguments) {
     char status[MAX_STATUS_BYTES] = "timeout", *fields[] = {"", "", "", "", arguments[3], arguments[4]}, *no_words[] = {NULL};
     struct order order = {fields, no_words, environ, NULL, 0, 0};
-    int descriptors[] = {0, 1, 2, atoi(arguments[0]), atoi(arguments[1])}, none[] = {-1, -1, -1};
+    int descriptors[] = {0, 1, 2, atoi(arguments[0]), atoi(arguments[1])};
     if (!prepare_watchdog(descriptors)) return 0;
-    watch = (struct watch){.claim_file = -1, .pipes = {-1, -1, -1}, .deadline = now_ns()};
+    watch = (struct watch){.claim_file = -1, .hook_fd = -1, .deadline = now_ns()};
     watch.limit_ns = strtoll(arguments[2], NULL, 10) * INT64_C(1000000);
-    pid_t hook = start_process(&order, none);
+    pid_t hook = start_process(&order, hook_ends);
     int devnull = open("/dev/null", O_RDWR);
     for (int number = 0; number < 3; number++) dup2(devnull, number);
     watch_hook(&order, hook, status);
