@@ -338,10 +338,10 @@ def test_a_call_that_no_hook_concerns_costs_few_steps(house):
         counts.clear()
         stamps = manifest_stamps(None)
         sys.setprofile(lambda frame, kind, _: counts.update([frame.f_code.co_name] if kind == "call" else ()))
-        silence = house.daemon._deferred_calls.answer_silently(fields, stamps)
+        silence = house.daemon._deferred_calls.answer_silently([fields], stamps)
         sys.setprofile(None)
 
-    assert b"" == silence
+    assert [b""] == silence
     assert counts.total() <= 32, counts
 
 
@@ -360,7 +360,7 @@ def test_a_shell_that_ends_with_the_answer_has_told_the_agent_above_it(house, mo
         client = ClientConnection(house.daemon.loop, ours, lambda *_: None)
         monkeypatch.setattr(client, "send", lambda _, shell=shell, **__: shell.end())
         fields = [b"", b"", ids.new_id().encode(), words, b"PATH=/bin\0", bytes(house.home), b"18", payload(cwd=str(house.home)), shell.told]
-        house.daemon._answer_call(client, fields, os.getpid())
+        house.daemon._answer_calls([(client, fields)])
         house.turn(lambda shell=shell: shell.process.returncode is not None)
         found.append(found_callers.pop(fields[2], ((0,),))[0][0])
         theirs.close()

@@ -145,3 +145,12 @@ def has_terminal(caller_pid: int = 0) -> bool:
         return False
     os.close(fd)
     return True
+
+
+def resident_memory_kb() -> int | None:
+    """Memory of this process; None where the system does not tell."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123  one number
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") // 1024
+    except (OSError, ValueError, IndexError):
+        return None

@@ -1,7 +1,7 @@
 """Deferred records: of calls that were answered already, completed in their order when idle (docs/adr/0016)."""
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from time import monotonic
 
@@ -12,6 +12,7 @@ from hookonce.base.jsontext import dump
 from hookonce.daemon import connection
 from hookonce.daemon.call_timer import CallTimer
 from hookonce.daemon.dedup_cache import DedupCache
+from hookonce.daemon.socket_call import LARGE_PAYLOAD_BYTES
 from hookonce.dispatch import dispatcher
 from hookonce.dispatch.context import CallContext
 from hookonce.dispatch.fast_path import lookup
@@ -42,24 +43,28 @@ class DeferredCalls:
         self._table_cache = TableCache()
         self._environment = b""  # of the last call, which most others have too
 
-    def answer_silently(self, fields: list[bytes], stamps: Stamps) -> bytes | None:
-        """Reply of a call that concerns no hook, once it is noted in the journal; None for all other calls.
+    def answer_silently(self, calls: Sequence[list[bytes]], stamps: Stamps) -> list[bytes | None]:
+        """Replies of calls that concern no hook, once they are noted in the journal; None for all other calls.
 
-        `stamps` are those of the manifests above all projects.
+        `stamps` are those of the manifests above all projects. They, and the folders of the calls, are looked at after
+        all of these calls have come.
         """
         self._last_call_at = monotonic()
-        table = self._table_cache.current_table(stamps)
-        row = _find_row(table, fields)
-        if row is None:
-            return None
-        call_id = connection.parse_call_id(fields[2])
-        silence: bytes = row["silence"]
-        if not table["record"]:
-            return silence
-        if not self._journal.append_placeholder(call_id, lookup.build_spool_line(table, row, call_id)):
-            return None  # a record that is lost is counted on the long way
-        self._defer_call(fields)
-        return silence
+        table, free_folders = self._table_cache.current_table(stamps), set[str]()
+        silences: list[bytes | None] = []
+        recorded_calls: list[list[bytes]] = []
+        placeholders: list[tuple[str, bytes]] = []
+        for fields in calls:
+            call_id, row = _find_row(table, fields, free_folders) or ("", None)
+            silences.append(None if row is None else row["silence"])
+            if row is not None and table["record"]:
+                recorded_calls.append(fields)
+                placeholders.append((call_id, lookup.build_spool_line(table, row, call_id)))
+        if placeholders and not self._journal.append_placeholders(placeholders):
+            return [None] * len(calls)  # a record that is lost is counted on the long way
+        for fields in recorded_calls:
+            self._defer_call(fields)
+        return silences
 
     def _defer_call(self, fields: list[bytes]) -> None:
         if fields[4] == self._environment:
@@ -155,8 +160,12 @@ class DeferredCalls:
         LoopTask(self._loop, dispatcher.answer_incoming(call), lambda _: None).resume()
 
 
-def _find_row(table: Object, fields: list[bytes]) -> Object | None:
+def _find_row(table: Object, fields: list[bytes], free_folders: set[str]) -> tuple[str, Object] | None:
+    """Id and row of a call that concerns no hook."""
+    if len(fields[7]) > LARGE_PAYLOAD_BYTES:
+        return None
     try:
-        return lookup.find_row(table, fields, decode) if table else None
+        row = lookup.find_row(table, fields, decode, free_folders) if table else None
+        return None if row is None else (connection.parse_call_id(fields[2]), row)
     except (ValueError, KeyError):  # no JSON, or none that can be read so: the long way says what it is
         return None

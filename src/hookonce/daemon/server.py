@@ -17,8 +17,8 @@ from hookonce.agents import reports_session_end, transcripts
 from hookonce.base import build_id, paths, runtime_dir, wire
 from hookonce.base.event_loop import EventLoop
 from hookonce.base.jsontext import dump
-from hookonce.base.process_info import LongLivedRegistry
-from hookonce.client.daemon_endpoints import FLUSH, STATUS, with_address
+from hookonce.base.process_info import LongLivedRegistry, resident_memory_kb
+from hookonce.client.daemon_endpoints import FLUSH, STATUS
 from hookonce.daemon import connection
 from hookonce.daemon.call_timer import CallTimer
 from hookonce.daemon.connection import ClientConnection
@@ -31,7 +31,7 @@ from hookonce.daemon.lifecycle import release_lock, start_successor
 from hookonce.daemon.observer_runs import ObserverRuns
 from hookonce.daemon.socket_call import LARGE_PAYLOAD_BYTES, SocketCall
 from hookonce.daemon.store_writer import BackgroundStoreWriter
-from hookonce.daemon.stream import Acceptor
+from hookonce.daemon.stream import Acceptor, open_listener
 from hookonce.dispatch import dispatcher, pause
 from hookonce.dispatch.context import CallContext
 from hookonce.dispatch.fast_path.manifest_stamps import Stamps, is_settled, manifest_stamps
@@ -48,15 +48,6 @@ from hookonce.secrets import log
 from hookonce.sessions.reaper import SessionReaper
 from hookonce.sessions.tailer import TranscriptTailer
 
-
-def _resident_memory_kb() -> int | None:
-    try:
-        with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123  one number
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") // 1024
-    except (OSError, ValueError, IndexError):
-        return None
-
-
 _TICK_INTERVAL_S = 2.0  # seconds between two looks at whether we are still wanted
 _IDLE_TIMEOUT_S = 900.0  # seconds without a call after which we are not
 _SWEEP_INTERVAL_S = 60.0  # seconds between two looks for files that nobody will ask for any more
@@ -68,6 +59,8 @@ _MAX_LEFT_AGE_S = 60  # seconds for which decisions stay behind when we leave: a
 
 class Daemon:
     """The daemon: one listening Unix socket, and every service that its calls share."""
+
+    _new_calls: list[tuple[ClientConnection, list[bytes]]] | None = None  # while connections are accepted
 
     def __init__(self, socket_path: Path) -> None:
         """Listen on a socket path, which nobody else uses."""
@@ -113,9 +106,9 @@ class Daemon:
         self._started_at, self.last_call_at, self._last_sweep_at = monotonic(), monotonic(), 0.0
         self.answered_count, self.active_calls, self._last_gc_count, self._is_stopping = 0, 0, 0, False
         self.sandboxed_count = 0  # calls that a process of their own had to answer: hooks run where the caller is
-        listener = _open_listener(socket_path)
+        listener = open_listener(socket_path)
         self._inode = socket_path.stat().st_ino
-        self._acceptor = Acceptor(self.loop, listener, self._accept, "daemon")
+        self._acceptor = Acceptor(self.loop, listener, self._accept, "daemon", self._answer_new_calls)
         self.http = HttpListener(self)
         self.http.refresh()
         self.loop.call_later(_TICK_INTERVAL_S, self._run_maintenance)
@@ -224,9 +217,20 @@ class Daemon:
         return True
 
     def _accept(self, sock: socket.socket) -> None:
+        if self._new_calls is None:
+            self._new_calls = []
         client = ClientConnection(self.loop, sock, self._handle_frame)
         client.notify_close(partial(self._handle_silence, client))
         client.handle_ready()
+
+    def _answer_new_calls(self) -> None:
+        calls, self._new_calls = self._new_calls or [], None
+        try:
+            if calls:
+                self._answer_calls(calls)
+        except Exception as problem:  # noqa: BLE001  as below; nobody waits for nothing
+            for client, _ in calls:
+                _close_failed(client, problem)
 
     def _handle_silence(self, client: ClientConnection) -> None:
         """A client that says nothing does not believe us: it is not confined as we are, or has other namespaces."""
@@ -249,12 +253,12 @@ class Daemon:
                 self._send_status(client)
             elif fields[0] != wire.VERSION or not self._accepts_build(fields[1]):
                 client.send(wire.encode_reply(wire.COLD, 0), last=True)
+            elif self._new_calls is not None:
+                self._new_calls.append((client, fields))
             else:
-                self._answer_call(client, fields, client.peer_pid)
-        except Exception as problem:  # noqa: BLE001  what one client says must end nobody but itself
-            if not isinstance(problem, (ValueError, OSError)):
-                _log_error(problem)
-            client.close()
+                self._answer_calls([(client, fields)])
+        except Exception as problem:  # noqa: BLE001  as below
+            _close_failed(client, problem)
 
     def _watch_record(self, record: Record) -> None:
         """Take the record of a call as it was decided: the files of a denied one, the time of another."""
@@ -288,7 +292,7 @@ class Daemon:
             "answered": self.answered_count,
             "sandboxed": self.sandboxed_count,
             "under_way": self.active_calls,
-            "memory_kb": _resident_memory_kb(),
+            "memory_kb": resident_memory_kb(),
             "store": self.store_writer.status(),
             "transcripts": self.tailer.status(),
             "derived": self.derived_events.status(),
@@ -321,33 +325,57 @@ class Daemon:
             self.stop()  # whoever started us was confined, and others need not suffer for it
         return False
 
-    def _answer_call(self, client: ClientConnection, fields: list[bytes], pid: int) -> None:
+    def _answer_calls(self, calls: list[tuple[ClientConnection, list[bytes]]]) -> None:
+        """Answer calls that have come: one look at the files, and one write, is enough for all that concern no hook."""
         self.last_call_at = monotonic()
-        self.tailer.remember_payload(fields[2], fields[7], fields[4])
         stamps, is_paused = manifest_stamps(None), pause.is_paused()
         if stamps != self._stamps:  # refusals of a new hook should be known before it can be lost
             if is_settled(stamps):  # else it is tried again: files of this very moment may change once more
                 self._stamps = stamps
             self.loop.call_idle(dispatcher.refresh_client_files)
-        is_large = len(fields[7]) > LARGE_PAYLOAD_BYTES
-        silence = None if is_large or is_paused else self._deferred_calls.answer_silently(fields, stamps)
-        if silence is not None:
-            self.answered_count += 1
-            self.reaper.record_caller(fields[2], fields[8])
-            client.send(wire.encode_reply(wire.ANSWER, 0, 0, silence), last=True)
-        elif client.has_hung_up:
+        silent_calls = [] if is_paused else [fields for _, fields in calls]
+        silences = self._deferred_calls.answer_silently(silent_calls, stamps) or [None] * len(calls)
+        other_calls = []
+        for (client, fields), silence in zip(calls, silences, strict=True):
+            if silence is None:
+                other_calls.append((client, fields))
+                continue
+            try:
+                self.tailer.remember_payload(fields[2], fields[7], fields[4])
+                self.answered_count += 1
+                self.reaper.record_caller(fields[2], fields[8])
+                client.send(wire.encode_reply(wire.ANSWER, 0, 0, silence), last=True)
+            except Exception as problem:  # noqa: BLE001  as below
+                _close_failed(client, problem)
+        for client, fields in other_calls:
+            try:
+                self._answer_call(client, fields, stamps, is_paused=is_paused)
+            except Exception as problem:  # noqa: BLE001  what one client says must end nobody but itself
+                _close_failed(client, problem)
+
+    def _answer_call(self, client: ClientConnection, fields: list[bytes], stamps: Stamps, *, is_paused: bool) -> None:
+        """Answer a call that may concern a hook, or have its client do it."""
+        self.tailer.remember_payload(fields[2], fields[7], fields[4])
+        if client.has_hung_up:
             client.close()  # it had to wait for too long, and has itself answered by now
         elif (
             self.is_replaced()
-            or not self._has_same_isolation(pid)
+            or not self._has_same_isolation(client.peer_pid)
             or not fields[5]
-            or (is_large and _is_live_event(fields))
+            or (len(fields[7]) > LARGE_PAYLOAD_BYTES and _is_live_event(fields))
         ):
             # Nobody can tell where it is; or what has to be looked up in the record is too much to be read here.
             client.send(wire.encode_reply(wire.COLD, 0), last=True)
         else:
             self.reaper.record_caller(fields[2], fields[8])
-            SocketCall(self, client, connection.parse_request(fields), pid).start(stamps, is_paused=is_paused)
+            call = SocketCall(self, client, connection.parse_request(fields), client.peer_pid)
+            call.start(stamps, is_paused=is_paused)
+
+
+def _close_failed(client: ClientConnection, problem: Exception) -> None:
+    if not isinstance(problem, (ValueError, OSError)):
+        _log_error(problem)
+    client.close()
 
 
 def _is_live_event(fields: list[bytes]) -> bool:
@@ -369,16 +397,3 @@ def _find_entry_faults(agent: Agent, project: Path) -> Sequence[HookFault]:
     except Exception as problem:  # noqa: BLE001  they are files of others, and anything may stand there
         log.write(f"the entries in the files of {agent.title} could not be looked at: {log.format_trace(problem)}")
         return ()
-
-
-def _open_listener(socket_path: Path) -> socket.socket:
-    socket_path.unlink(missing_ok=True)
-    listener = socket.socket(socket.AF_UNIX)
-    old_umask = os.umask(0o077)
-    try:
-        with_address(str(socket_path), listener.bind)
-    finally:
-        os.umask(old_umask)
-    listener.listen(1024)
-    listener.settimeout(0)
-    return listener

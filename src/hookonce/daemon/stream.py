@@ -1,25 +1,50 @@
 """Non-blocking sockets on the event loop: an acceptor of connections, and a buffered stream with one deadline."""
 
+import os
 import socket
 from collections.abc import Callable
+from pathlib import Path
 from time import monotonic
 
 from hookonce.base.event_loop import READ, WRITE, EventLoop, Timer
+from hookonce.client.daemon_endpoints import with_address
 from hookonce.secrets import log
 
 _CHUNK_BYTES = 1 << 16  # for more than 128 KB the C library asks the system for memory each time
 IO_TIMEOUT_S = 10.0  # seconds for somebody who neither says all there is to say nor listens
 
+_MAX_ACCEPTS = 32  # connections in one turn of the loop
 _ACCEPT_RETRY_S = 0.05  # pause where no descriptors are left
+
+
+def open_listener(socket_path: Path) -> socket.socket:
+    """A listening socket at a path, for this user alone; who listened there before does so no more."""
+    socket_path.unlink(missing_ok=True)
+    listener = socket.socket(socket.AF_UNIX)
+    old_umask = os.umask(0o077)
+    try:
+        with_address(str(socket_path), listener.bind)
+    finally:
+        os.umask(old_umask)
+    listener.listen(1024)
+    listener.settimeout(0)
+    return listener
 
 
 class Acceptor:
     """Accepts connections on a listening socket until it is closed; `name` stands in the log."""
 
     def __init__(
-        self, loop: EventLoop, listener: socket.socket, on_accept: Callable[[socket.socket], object], name: str
+        self,
+        loop: EventLoop,
+        listener: socket.socket,
+        on_accept: Callable[[socket.socket], object],
+        name: str,
+        on_accepted: Callable[[], object] = lambda: None,
     ) -> None:
+        """`on_accepted` is called when all those were accepted that wait, or as many as one turn takes."""
         self._loop, self._listener, self._on_accept, self._name = loop, listener, on_accept, name
+        self._on_accepted = on_accepted
         listener.settimeout(0)
         loop.watch_fd(listener.fileno(), READ, self._accept)
 
@@ -29,18 +54,27 @@ class Acceptor:
         self._listener.close()
 
     def _accept(self, _: int) -> None:
-        while self._listener.fileno() >= 0:
-            try:
-                sock, _peer = self._listener.accept()
-            except BlockingIOError:
-                return
-            except OSError as problem:  # no descriptors are left: whoever waits has to wait a little more
-                log.write(f"{self._name}: no connection can be accepted: {problem}")
-                self._loop.remove_fd(self._listener.fileno())
-                self._loop.call_later(_ACCEPT_RETRY_S, self._resume)
-                return
-            sock.settimeout(0)
-            self._on_accept(sock)
+        try:
+            for _number in range(_MAX_ACCEPTS):
+                if self._listener.fileno() < 0 or not self._accept_one():
+                    break
+        finally:
+            self._on_accepted()
+
+    def _accept_one(self) -> bool:
+        """Accept a connection; whether another may wait."""
+        try:
+            sock, _peer = self._listener.accept()
+        except BlockingIOError:
+            return False
+        except OSError as problem:  # no descriptors are left: whoever waits has to wait a little more
+            log.write(f"{self._name}: no connection can be accepted: {problem}")
+            self._loop.remove_fd(self._listener.fileno())
+            self._loop.call_later(_ACCEPT_RETRY_S, self._resume)
+            return False
+        sock.settimeout(0)
+        self._on_accept(sock)
+        return True
 
     def _resume(self) -> None:
         if self._listener.fileno() >= 0:

@@ -55,9 +55,15 @@ def answer_silently(table: "dict[str, Any]", fields: "list[bytes]") -> "bytes | 
 
 
 def find_row(
-    table: "dict[str, Any]", fields: "list[bytes]", load_json: "Callable[[str], Any]"
+    table: "dict[str, Any]",
+    fields: "list[bytes]",
+    load_json: "Callable[[str], Any]",
+    free_folders: "set[str] | None" = None,
 ) -> "dict[str, Any] | None":
-    """The table's row for a call, if no hook concerns it and no project around its folders has hooks; else None."""
+    """The table's row for a call, if no hook concerns it and no project around its folders has hooks; else None.
+
+    `free_folders` are those of which that was found for another call since this one came; others are added.
+    """
     argv = os.fsdecode(fields[3]).split("\0")[:-1]
     if len(argv) != _ENTRY_ARGC or argv[2] != "--via" or _PARENT_VARIABLE in fields[4]:
         return None
@@ -74,7 +80,8 @@ def find_row(
         return None
     payload_cwd, folder = payload.get("cwd"), os.fsdecode(fields[5])
     folders = {folder, os.path.join(folder, payload_cwd) if type(payload_cwd) is str else folder}  # noqa: PTH118
-    return None if _have_hooks(folders) or (table["guards"] and _are_guarded(folders, table["guards"])) else row
+    has_hooks = _have_hooks(folders, set() if free_folders is None else free_folders)
+    return None if has_hooks or (table["guards"] and _are_guarded(folders, table["guards"])) else row
 
 
 def _are_guarded(folders: "set[str]", guard_places: "frozenset[Any]") -> bool:
@@ -150,12 +157,13 @@ class _JsonScannerContext:
         raise ValueError(name)
 
 
-def _have_hooks(folders: "set[str]") -> bool:
+def _have_hooks(folders: "set[str]", free_folders: "set[str]") -> bool:
     """Whether a project around one of the folders may have hooks."""
-    for folder in folders:
+    for folder in folders - free_folders:
         for path in _project_hook_paths(folder):
             if os.access(path, os.F_OK):  # without a generator, which would cost more
                 return True
+        free_folders.add(folder)
     return False
 
 

@@ -5,7 +5,7 @@ this process is killed before.
 """
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from fcntl import LOCK_EX, flock
 from hashlib import sha256
 from pathlib import Path
@@ -77,10 +77,15 @@ class SpoolJournal:
 
     def append_placeholder(self, event_id: str, body: bytes) -> bool:
         """Write a placeholder of an event that will be completed; returns whether it was written."""
-        is_written = self.write_body(body)
+        return self.append_placeholders([(event_id, body)])
+
+    def append_placeholders(self, placeholders: Sequence[tuple[str, bytes]]) -> bool:
+        """Write placeholders of several events at once; all of them, or none."""
+        is_written = self._write_bodies([body for _, body in placeholders])
         if is_written:
-            self._placeholder_ids.add(event_id)
-            self._unstored_ids.add(event_id)
+            event_ids = [event_id for event_id, _ in placeholders]
+            self._placeholder_ids.update(event_ids)
+            self._unstored_ids.update(event_ids)
         return is_written
 
     def forget(self, event: str, /) -> None:
@@ -141,12 +146,17 @@ class SpoolJournal:
 
     def write_body(self, body: bytes) -> bool:
         """Write the JSON bytes of a record; returns whether that worked."""
+        return self._write_bodies([body])
+
+    def _write_bodies(self, bodies: Sequence[bytes]) -> bool:
         try:
             # Rotation waits for placeholders: what withdraws one should stand in the same file.
             is_full = self._size >= (_MAX_FILE_BYTES if self._placeholder_ids else _ROTATE_BYTES)
             handle = self._open_file() if self._handle is None or is_full else self._handle
-            line = b"%d %s %s\n" % (self._lines + 1, sha256(body).hexdigest().encode(), body)
-            self._append_line(handle, line)
+            numbers = range(self._lines + 1, self._lines + 1 + len(bodies))
+            pairs = zip(numbers, bodies, strict=True)
+            lines = [b"%d %s %s\n" % (number, sha256(body).hexdigest().encode(), body) for number, body in pairs]
+            self._append_lines(handle, lines)
         except OSError:
             return False
         return True
@@ -170,12 +180,13 @@ class SpoolJournal:
             files.sync_file(self._handle, self._path)
         return self._handle
 
-    def _append_line(self, handle: int, line: bytes) -> None:
-        """A whole line or nothing."""
-        byte_count = os.write(handle, line)
-        if byte_count != len(line):
+    def _append_lines(self, handle: int, lines: list[bytes]) -> None:
+        """Whole lines or nothing."""
+        text = b"".join(lines)
+        byte_count = os.write(handle, text)
+        if byte_count != len(text):
             os.ftruncate(handle, self._size)
             raise OSError(None, "the disk is full")
-        self._lines, self._size = self._lines + 1, self._size + byte_count
+        self._lines, self._size = self._lines + len(lines), self._size + byte_count
         if self._needs_sync:
             files.sync_file(handle)
