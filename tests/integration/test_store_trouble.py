@@ -103,7 +103,7 @@ def test_a_full_disk(home):
     data = home.bin.parent
     kept = home.home / "kept"
     shutil.copytree(data, kept)
-    with mounted("-t", "tmpfs", "-o", "size=4m", "small", on=data):
+    with mounted("-t", "tmpfs", "-o", "size=16m", "small", on=data):
         shutil.copytree(kept, data, dirs_exist_ok=True)
         home.warm()
         calls = are_right(home, "before")
