@@ -17,6 +17,7 @@ from hookonce.dispatch.run import CallerContext, _hook_world
 from hookonce.handlers.environment import (
     INSTALLATION_VARIABLES,
     IS_CALLERS,
+    LazyEnvironment,
     compose_environment,
     installed_environment,
     note_environment,
@@ -589,3 +590,21 @@ def test_devin_in_a_terminal_of_another_agent_stays_devin(guarded, mark):
     _, out, _ = guarded.call("devin", "PreToolUse", "--via", "devin/user", given=given, env={**guarded.env, mark: "1"})
 
     assert "block" == json.loads(out)["decision"]
+
+
+def test_an_environment_is_composed_anew_when_the_note_changes(tmp_path, monkeypatch):
+    """
+    And what a hook adds to it stays its own.
+    """
+    monkeypatch.setenv("HOME", str(tmp_path))
+    caller = LazyEnvironment(b"PATH=/evil\0A=b\0HOOKONCE_X=1\0=c\0D\0E=\0")
+    first = compose_environment(caller)
+    assert compose_environment(caller) is first
+    (tmp_path / "bin").mkdir()
+    note_environment({"PATH": str(tmp_path / "bin")}, tmp_path / "project")
+    second = compose_environment(caller)
+
+    assert {"A": "b", "E": ""} == {name: value for name, value in first.items() if name not in {"PATH", "HOME"}}
+    assert "/evil" not in first["PATH"]
+    assert str(tmp_path / "bin") == second["PATH"] != first["PATH"]
+    assert compose_environment(dict(caller)) == second

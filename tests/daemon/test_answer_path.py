@@ -14,7 +14,9 @@ from hookonce.daemon import deferred_calls, observer_runs, socket_call
 from hookonce.daemon.connection import ClientConnection, ClientRequest
 from hookonce.daemon.server import Daemon
 from hookonce.daemon.socket_call import SocketCall
+from hookonce.daemon.stream import BufferedStream
 from hookonce.dispatch import dedup
+from hookonce.dispatch.fast_path import manifest_stamps as manifest_stamps_module
 from hookonce.dispatch.fast_path.manifest_stamps import manifest_stamps
 from hookonce.dispatch.request import call_record
 from hookonce.handlers.command import CommandOperation
@@ -27,6 +29,8 @@ from hookonce.trust.consent import list_proposals, trust_proposals
 from tests.daemon.installed_home import TOOL, command, payload, refused
 from tests.sessions.session_clock import Agent
 
+MOST_BEFORE, MOST_AFTER = 185, 78  # functions of ours
+PACKAGE = f"{os.sep}hookonce{os.sep}"
 SECRET = "kanarienvogel"
 REFUSAL = OperationResult(code=2, stderr=SECRET.encode())
 
@@ -45,6 +49,7 @@ class House:
         for owner, name in (
             (SpoolJournal, "append_placeholder"),
             (SpoolJournal, "append"),
+            (dedup, "publish_decision"),
             (dedup, "update_page"),
             (dedup, "save_answer"),
             (call_record, "redact_record"),
@@ -118,7 +123,7 @@ def test_before_the_answer_a_line_of_the_spool_is_written_and_nothing_else(house
     before = house.steps[: house.steps.index("answer")]
     house.turn(lambda: "append" in house.steps)
 
-    assert ["ack", "append_placeholder"] == before
+    assert ["append_placeholder"] == before
     assert "update_page" in house.steps
     assert "save_answer" not in house.steps
 
@@ -196,6 +201,40 @@ def test_others_know_of_a_call_that_takes_long(house, monkeypatch):
 
     assert not house.has_answered()
     assert "answer" not in house.steps
+
+
+@pytest.mark.parametrize("is_long", [False, True])
+def test_other_entries_are_told_after_the_answer_unless_they_may_know_of_the_call(house, monkeypatch, is_long):
+    """
+    Of a call that takes long a page says that it is being decided: if the daemon is killed, nobody shall find that.
+    """
+    if is_long:
+        monkeypatch.setattr(socket_call, "_LONG_CALL_S", 0)
+        monkeypatch.setattr(CommandOperation, "begin", lambda _, loop, __, on_result: loop.call_later(0.01, lambda: on_result(REFUSAL)) and Ended())
+    with house.call():
+        house.turn(house.has_answered)
+    house.turn(lambda: "append" in house.steps)
+
+    assert is_long == (house.steps.index("publish_decision") < house.steps.index("answer"))
+    assert 1 == house.steps.count("publish_decision")
+
+
+def test_a_decision_of_which_nobody_can_be_told_is_recorded_all_the_same(house, monkeypatch):
+    """
+    And answered.
+    """
+
+    def fail(*_):
+        raise RuntimeError("broken")
+
+    monkeypatch.setattr(dedup, "publish_decision", fail)
+    with house.call() as line:
+        house.turn(house.has_answered)
+        assert refused(answer(line), SECRET)
+    house.turn(lambda: "append" in house.steps)
+    (record,) = load_records()
+
+    assert ["guard"] == [run.hook for run in record.runs]
 
 
 # Hooks that nobody waits for
@@ -345,6 +384,44 @@ def test_a_call_that_no_hook_concerns_costs_few_steps(house):
     assert counts.total() <= 32, counts
 
 
+def test_a_call_with_a_hook_costs_few_steps(house, monkeypatch):
+    """
+    From the frame to the hook, and from its result to the answer.
+    """
+    monkeypatch.setattr(manifest_stamps_module, "time_ns", lambda: time.time_ns() + 10**10)  # files are old
+    monkeypatch.setattr(paths, "_home_of_call", [house.home])
+    monkeypatch.setattr(deferred_calls, "_QUIET_PERIOD_S", 60)
+    words, counts = "".join(f"{word}\0" for word in TOOL).encode(), {}
+    result = OperationResult(code=0)
+
+    def count(step):
+        steps = counts[step] = Counter()
+        sys.setprofile(lambda frame, kind, _: steps.update([frame.f_code.co_qualname] if kind == "call" and PACKAGE in frame.f_code.co_filename else ()))
+
+    def begin(_, loop, __, on_result):
+        sys.setprofile(None)
+        loop.call_at(0, lambda: count("after") or on_result(result))
+        return Ended()
+
+    monkeypatch.setattr(CommandOperation, "begin", begin)
+    close = BufferedStream.close
+    monkeypatch.setattr(ClientConnection, "close", lambda client: sys.setprofile(None) or close(client))
+    for _ in range(3):  # the first ones look everything up
+        given = payload(cwd=str(house.home), session_id=ids.new_id(), transcript_path=f"{house.home}/.claude/projects/p/s.jsonl")
+        fields = [b"", b"", ids.new_id().encode(), words, b"PATH=/bin\0", bytes(house.home), b"18", given, b""]
+        ours, theirs = socket.socketpair()
+        ours.settimeout(0)
+        client = ClientConnection(house.daemon.loop, ours, lambda *_: None)
+        count("before")
+        house.daemon._answer_calls([(client, fields)])
+        house.turn(house.has_answered)
+        sys.setprofile(None)
+        theirs.close()
+
+    assert counts["before"].total() <= MOST_BEFORE, counts["before"]
+    assert counts["after"].total() <= MOST_AFTER, counts["after"]
+
+
 @pytest.mark.parametrize("hooks", [[], [command("exit 2")], [command("exit 2", event="agent_stop")]])
 def test_a_shell_that_ends_with_the_answer_has_told_the_agent_above_it(house, monkeypatch, hooks):
     """
@@ -363,6 +440,7 @@ def test_a_shell_that_ends_with_the_answer_has_told_the_agent_above_it(house, mo
         house.daemon._answer_calls([(client, fields)])
         house.turn(lambda shell=shell: shell.process.returncode is not None)
         found.append(found_callers.pop(fields[2], ((0,),))[0][0])
+        ours.close()
         theirs.close()
 
     assert [os.getpid()] * 3 == found

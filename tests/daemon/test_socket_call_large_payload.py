@@ -10,6 +10,7 @@ from hookonce.daemon import socket_call
 from hookonce.daemon.connection import ClientRequest
 from hookonce.daemon.socket_call import LARGE_PAYLOAD_BYTES, SocketCall
 from hookonce.dispatch.context import CallContext
+from hookonce.dispatch.fast_path.manifest_stamps import manifest_stamps
 from tests.daemon.installed_home import TOOL, command, payload, refused
 from tests.daemon.step_client import asking, step
 from tests.daemon.test_socket_call_hangup import WAITS
@@ -105,7 +106,7 @@ def test_the_copy_uses_nothing_that_the_daemon_has_open(tmp_path, monkeypatch):
     known_fields = {"version": b"", "build": "", "environment": {}, "cwd": str(tmp_path), "umask": 0o022}
     request = ClientRequest(id="c", argv=words, stdin=raw, **known_fields)
     call = SocketCall(services, MagicMock(), request, os.getpid())
-    call.start(None, is_paused=False)
+    call.start(manifest_stamps(None), is_paused=False)
     services.loop.call_soon.call_args.args[0]()
     services.reset_mock()
     ours, theirs = socket.socketpair()

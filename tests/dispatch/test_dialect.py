@@ -8,7 +8,7 @@ import sys
 
 import pytest
 from jsonschema import Draft202012Validator
-from msgspec.json import decode
+from msgspec.json import decode, encode
 
 from hookonce import agents, formats
 from hookonce.agents import config_event_of, point_of
@@ -258,6 +258,18 @@ def test_a_canonical_hook_gets_the_event_and_its_own_name(agent, native, payload
     assert {"name": "guard", "event": "before_tool_execute"} == told["hook"]
     assert one.event.tool == decode(stdin, type=HookInput).tool
     assert None not in told.values()
+
+
+@pytest.mark.parametrize("decision", [None, Decision(), Decision(outcome="deny", reason="no")])
+def test_the_input_of_a_canonical_hook_is_one_object_in_the_order_of_its_schema(decision):
+    """
+    However it was put together.
+    """
+    for one in FIRST:
+        event = asked(*one.values).event
+        stdin, _ = encode_input(CANONICAL_DIALECT, event, hook().hook, decision=decision)
+        assert encode(decode(stdin, type=HookInput)) == stdin
+        assert ("decision" in json.loads(stdin)) == (decision is not None)
 
 
 @pytest.mark.parametrize("text", ["0", "true", '"x"', "[1]", "null", "OK"])

@@ -108,6 +108,20 @@ def test_what_cannot_be_started_says_so(command, world):
     assert ran.failure.startswith("not started: ")
 
 
+def test_variables_are_those_of_this_run():
+    """
+    Also if they lie in the very object that the run before had.
+    """
+    env = {"PATH": os.environ["PATH"]}
+    world = ProcessContext(cwd="/", env=env)
+    heard = [run_command("echo $A", b"", world, 10).stdout]
+    for value in ("1", "2", "a=b"):
+        env["A"] = value
+        heard.append(run_command("echo $A", b"", world, 10).stdout)
+
+    assert [b"\n", b"1\n", b"2\n", b"a=b\n"] == heard
+
+
 @pytest.mark.slow
 def test_a_gigabyte_is_read_and_thrown_away():
     """

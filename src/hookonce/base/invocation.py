@@ -138,6 +138,12 @@ def _split_exactly(command: str) -> tuple[str, ...]:
     return tuple(words) if join(words) == command else ()
 
 
+@lru_cache(maxsize=64)
+def parse_arguments(*arguments: str) -> Invocation | None:
+    """The arguments of a call; cached, because most calls have those of the call before."""
+    return parse_words([CLIENT_NAME, *arguments])
+
+
 def parse_words(words: list[str]) -> Invocation | None:
     """The words of a call: agent, perhaps an event, then options, each once and with a value."""
     client, *rest = words

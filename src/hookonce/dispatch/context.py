@@ -64,6 +64,8 @@ class CallContext(Struct, frozen=True, kw_only=True):
     detaches_observers: bool = False  # where nobody does: whether they run in processes of their own, or are waited for
     start_observers: "Callable[[list[ObserverJob], Record | None, CallContext], object]" = lambda *_: None
     saves_answer: bool = True  # whether the answer is saved, for others that have the same call
+    # runs what the answer does not need, at the latest once that has left; in the order in which it is told to
+    after_answer: Callable[[Callable[[], object]], object] = lambda work: work()
     # has a record written when nobody waits, once its placeholder is; of a call of so many bytes; whether it will be
     defer_record: Callable[[Stored | None, int, Callable[[], object]], bool] = lambda _placeholder, _size, _write: False
     # what somebody has just looked at, None if nobody has: the manifests above all projects, and whether hooks pause
@@ -85,7 +87,7 @@ class CallContext(Struct, frozen=True, kw_only=True):
 # What a process has of its own: stores, and who is told of what it does.
 _STORE_FIELDS = (
     *("observers", "detaches_observers", "spool", "saves_answer", "defer_record", "dedup_store"),
-    *("find_event", "complete_end", "handler_registry"),
+    *("find_event", "complete_end", "handler_registry", "after_answer"),
 )
 _CALLBACK_FIELDS = ("on_record", "on_duplicate")
 

@@ -106,12 +106,14 @@ def _complete_end(request: CallRequest, call_context: CallContext) -> Task[CallR
     the session has ended.
     """
     has_hooks = request.in_force is not None and request.in_force.candidates and request.arguments.run is None
-    if request.event.type == _SESSION_END and request.hook_event is None and has_hooks:
+    if request.hook_event is None and has_hooks:
         try:
             hook_event = yield from call_context.complete_end(request.event, (request.budget_s or 0) / 2)
-            return replace(request, hook_event=hook_event)
+            request = replace(request, hook_event=hook_event)
         except Exception as problem:  # noqa: BLE001  hooks are told what the agent has said
             _log_problem("session_end", problem)
+    if request.document is None:
+        append_record(Record(event=request.event), call_context)  # an agent that ends does not always let us end
     return request
 
 
@@ -196,7 +198,7 @@ def _identify_caller(raw: bytes, environment: Mapping[str, str]) -> list[str]:
 
 
 def _parse_arguments(argv: list[str], call_id: str = "", started_at: float | None = None) -> CallArguments:
-    call = invocation.parse_words([invocation.CLIENT_NAME, *argv])
+    call = invocation.parse_arguments(*argv)
     if call is None:
         raise HookonceError(f"unknown arguments: {argv}")
     return CallArguments(*call[1:], id=call_id, started_at=started_at)
@@ -217,9 +219,10 @@ def _answer_request(request: CallRequest, call: IncomingCall) -> Task[Reply]:
     call_context = call.context
     if not call.raw.strip() and "prevent" in point_of(request.agent, request.native).capabilities:
         raise PayloadError("the payload does not contain what the hooks have to judge")
-    request = yield from notice.add_notice((yield from _complete_end(request, call_context)), call_context)
-    if request.event.type == _SESSION_END and request.document is None:
-        append_record(Record(event=request.event), call_context)  # an agent that ends does not always let us end
+    if request.event.type == _SESSION_END:
+        request = yield from _complete_end(request, call_context)
+    elif notice.concerns(request):
+        request = yield from notice.add_notice(request, call_context)
     try:
         response = yield from process_request(request, call_context)
     except AlreadyClaimedError:
@@ -319,14 +322,16 @@ def late_reply(call: IncomingCall) -> Reply:
     request = call.request
     if call.silent_agent is not None:
         return fail_mode.open_reply(call.silent_agent)
-    with suppress(Exception):
+    try:
         if request is not None and request.in_force is not None:
-            is_stop = "retry" in point_of(request.agent, request.native).capabilities
-            candidates = () if is_stop else request.in_force.candidates
-            refusal = fail_mode.find_refusal(request.event.type, None, candidates)
-            if request.arguments.is_closed and not is_stop:
+            refusal = fail_mode.find_refusal(request.event.type, None, request.in_force.candidates)
+            if request.arguments.is_closed:
                 refusal = fail_mode.FAIL_CLOSED_REASON
+            if refusal is None or "retry" in point_of(request.agent, request.native).capabilities:
+                return fail_mode.open_reply(request.agent)
             return fail_mode.build_reply(request.agent, request.native, refusal)
+    except Exception:  # noqa: BLE001, S110  by less evidence, then
+        pass
     return _reply_by_evidence(call.argv, call.raw, call.context, call.problem, counts_stops=False)
 
 

@@ -1,4 +1,4 @@
-"""Privacy of hooks in an open format: what such a hook is told, by its privacy level and its scope (ADR 0040).
+"""Privacy of hooks: what one in an open format is told, by its level and scope (ADR 0040), and what is logged of any.
 
 Hooks in the canonical dialect or in an agent's own judge, and are told everything.
 """
@@ -12,17 +12,22 @@ from msgspec.structs import replace
 from hookonce import formats
 from hookonce.base import settings
 from hookonce.base.invocation import CANONICAL_DIALECT
+from hookonce.base.jsontext import dump
 from hookonce.base.regex import lazy_pattern
 from hookonce.base.settings import PrivacyLevel as Level
 from hookonce.errors import HookonceError
+from hookonce.handlers.operation import OperationResult
+from hookonce.handlers.verdict import HandlerResult
 from hookonce.manifest.discover import Scope
 from hookonce.model import Event, Gap, Hook, Record
+from hookonce.secrets import log
 from hookonce.sessions.attribution import user_of
 from hookonce.store.integrity import keys
 from hookonce.vocabulary.names import hook_name
 
 DEFAULT_LEVEL: Level = "minimal"
 _KEY_BYTES = 32
+_MAX_LOG_BYTES = 4096  # bytes of what a failed hook has said
 # Variables in which agents hand over a prompt, a tool's input or the user's address; git's own choose how it works.
 _CALL_VARIABLE = lazy_pattern(r"(?!GIT_)(\w+_)?(PROMPT|EMAIL)|(\w+_)?TOOL_(INPUT|OUTPUT|RESPONSE|RESULT)(_\w+)?")
 _KEYED_MARK = {"hashes": "keyed"}  # by what a reader knows that a hash is no SHA-256 of the text alone
@@ -83,3 +88,21 @@ def _digest_key() -> tuple[bytes, list[Gap]]:
 @cache
 def _process_key() -> bytes:
     return os.urandom(_KEY_BYTES)
+
+
+def mask_failure(handler_result: HandlerResult, event: Event) -> HandlerResult:
+    """Mask the failure text, which may repeat the hook's input."""
+    if handler_result.result.failure is None:
+        return handler_result
+    from hookonce.store.privacy.sanitize import sanitize_output  # most hooks do not fail
+
+    failure = sanitize_output(handler_result.result.failure.encode(errors="replace"), dump(event)).decode()
+    return replace(handler_result, result=replace(handler_result.result, failure=failure))
+
+
+def mask_output(run_result: OperationResult, event: Event) -> bytes:
+    """Output of a failed hook for the log, masked."""
+    from hookonce.store.privacy.sanitize import sanitize_output  # as above
+
+    output = log.truncate_output(run_result.stdout + run_result.stderr, _MAX_LOG_BYTES)
+    return output and sanitize_output(output, dump(event)) + b"\n"

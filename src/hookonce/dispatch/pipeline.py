@@ -1,5 +1,6 @@
 """Call pipeline: decode ─ select hooks of all scopes ─ run in order ─ merge ─ weaken ─ record ─ native reply."""
 
+from functools import partial
 from os.path import join
 from time import monotonic
 
@@ -69,16 +70,26 @@ def process_request(request: CallRequest, call_context: CallContext) -> Task[Cal
     request = _drop_old_selection(_with_dedup_ids(request, entry), joined_at)
     if entry.decided is not None:
         yield from _wait_for_record(entry.first_id, call_context)
-        return add_scripts(build_response(replace(request, notice=None), entry.decided), entry)
+        response = build_response(replace(request, notice=None), entry.decided)
+        return replace(response, record=add_scripts(response.record, entry))
     try:
         call_decision = yield from _decide_call(request, call_context, deadline)
-        own_entry = dedup.publish_decision(request.event, call_decision, call_context.dedup_store)
-        return add_scripts(build_response(_with_dedup_ids(request, own_entry), call_decision), own_entry)
+        response = build_response(request, call_decision)
+        publish = partial(_publish_record, request, call_decision, call_context.dedup_store)
+        return replace(response, publish_record=publish)
     except AlreadyClaimedError:
         raise  # somebody else has this very call, and its doors
     except BaseException:
         dedup.abandon_call(request.event, call_context.dedup_store)  # who waits at another door decides
         raise
+
+
+def _publish_record(
+    request: CallRequest, call_decision: CallDecision, store: dedup.DedupStore, record: Record
+) -> Record:
+    """Tell other entries of the decision; the record with those that have joined since, and with their scripts."""
+    own_entry = dedup.publish_decision(request.event, call_decision, store)
+    return add_scripts(replace(record, event=_with_dedup_ids(request, own_entry).event), own_entry)
 
 
 def _drop_old_selection(request: CallRequest, joined_at: float) -> CallRequest:

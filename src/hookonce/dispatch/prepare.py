@@ -27,6 +27,7 @@ from hookonce.model import Decision, Event, Gap, Record
 from hookonce.vocabulary.names import MODEL_HANDLER_TYPES
 
 if TYPE_CHECKING:
+    from hookonce.handlers.function import FunctionRef
     from hookonce.handlers.http import HttpOperation
     from hookonce.handlers.module import ModuleOperation
 
@@ -49,6 +50,7 @@ class PreparedHook(Struct, frozen=True, kw_only=True):
 
 def prepare_hook(
     selection: SelectedHook,
+    program: "str | FunctionRef",
     event: Event,
     world: ProcessContext,
     decision: Decision | None = None,
@@ -71,7 +73,7 @@ def prepare_hook(
         stdin, signature_gaps = _sign_body(dialect, stdin)
         gaps = [*gaps, *signature_gaps]
     return PreparedHook(
-        operation=_build_operation(selection, dialect, stdin, world),
+        operation=_build_operation(selection, program, dialect, stdin, world),
         parse_result=lambda run_result: HandlerResult(
             result=run_result, decision=decode_output(dialect, event, run_result, must_answer=hook.must_answer)
         ),
@@ -82,16 +84,15 @@ def prepare_hook(
 
 
 def _build_operation(
-    selection: SelectedHook, dialect: str, stdin: bytes, world: ProcessContext
+    selection: SelectedHook, program: "str | FunctionRef", dialect: str, stdin: bytes, world: ProcessContext
 ) -> "CommandOperation | HttpOperation | ModuleOperation":
     handler = selection.hook.handler
-    if handler.type == "command":
-        return CommandOperation(command_of(selection), stdin, world, 0.0)
-    if handler.type == "function":
-        from hookonce.handlers.function import build_function_operation, load_function  # most calls do without it
+    if not isinstance(program, str):
+        from hookonce.handlers.function import build_function_operation  # most calls do without it
 
-        function, is_isolated = load_function(handler, selection.folder), selection.hook.isolation == "fork"
-        return build_function_operation(function, stdin, world, is_isolated=is_isolated)
+        return build_function_operation(program, stdin, world, is_isolated=selection.hook.isolation == "fork")
+    if handler.type == "command":
+        return CommandOperation(program, stdin, world, 0.0)
     if handler.type != "http":
         raise HookonceError(f"handlers of type {handler.type} cannot be run")
     from hookonce.handlers.http import build_http_operation  # most calls do without it
@@ -139,21 +140,27 @@ def _prepare_prompt(selection: SelectedHook, stdin: bytes, gaps: list[Gap], worl
 
 
 def command_of(selection: SelectedHook) -> str:
-    """The command line of a hook on this system; a relative script is resolved against the hook's folder.
+    """The command line of a hook on this system; for a handler that is no command, a one-line description."""
+    program = resolve_program(selection)
+    return program if isinstance(program, str) else program.command
 
-    For a handler that is no command, a one-line description.
+
+def resolve_program(selection: SelectedHook) -> "str | FunctionRef":
+    """The command line of a hook, or its function as the file is now.
+
+    A relative script is resolved against the hook's folder.
     """
     handler = selection.hook.handler
+    if handler.type == "function":
+        from hookonce.handlers.function import load_function  # as above
+
+        return load_function(handler, selection.folder)
     if handler.type == "http":
         return f"{handler.method or 'POST'} {handler.url}"
     if handler.type in MODEL_HANDLER_TYPES:
         return f"{handler.type}: {handler.prompt}"
     if handler.type == "module":
         return f"module {handler.file}"
-    if handler.type == "function":
-        from hookonce.handlers.function import load_function  # as above
-
-        return load_function(handler, selection.folder).command
     command = handler.platform.get(_PLATFORM_NAMES.get(system, "")) or handler.command or ""
     script = _SCRIPT_PATTERN.match(command) if "/" in command else None
     if script is None:
@@ -163,12 +170,12 @@ def command_of(selection: SelectedHook) -> str:
     return quote(str(Path(selection.folder, script[0]))) + command[script.end() :]
 
 
-def digest_content(selection: SelectedHook) -> bytes:
-    """Content of a run's digest: the command, or the whole handler where there is none."""
+def digest_content(selection: SelectedHook, command: str = "") -> bytes:
+    """Content of a run's digest: the command, looked up if it is not known; or the handler where there is none."""
     handler = selection.hook.handler
     with suppress(HookonceError):  # a file that cannot be read has no digest
         if handler.type not in {"http", *MODEL_HANDLER_TYPES}:
-            return command_of(selection).encode(errors="replace")
+            return (command or command_of(selection)).encode(errors="replace")
     return encode(handler)
 
 

@@ -1,5 +1,6 @@
 """Call response: a decision weakened to what the caller can be told, its native reply, and the record of the call."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from time import time
 from typing import TYPE_CHECKING
@@ -25,11 +26,15 @@ _SCRIPT_WINDOW_S = 10  # seconds in which the same content may come through anot
 
 
 class CallResponse(Struct, frozen=True, kw_only=True):
-    """The native reply, and the record of the call; of an event that is recorded already only reply and id count."""
+    """The native reply, and the record of the call; of an event that is recorded already only reply and id count.
+
+    `publish_record` tells others of the decision, and gives the record what they have told of the same call.
+    """
 
     reply: Reply
     record: Record
     is_duplicate: bool = False
+    publish_record: Callable[[Record], Record] | None = None
 
 
 def effective_point(request: "CallRequest") -> Point:
@@ -75,11 +80,9 @@ def script_response(request: "CallRequest", call_decision: CallDecision, store: 
     return replace(response, record=_merge_parts(response.record, others))
 
 
-def add_scripts(response: CallResponse, entry: "DedupEntry | None") -> CallResponse:
-    """The response with a record that has the runs of scripts which were called for the same call."""
-    if entry is None or not entry.scripts:
-        return response
-    return replace(response, record=_merge_parts(response.record, entry.scripts))
+def add_scripts(record: Record, entry: "DedupEntry | None") -> Record:
+    """The record with the runs of scripts which were called for the same call."""
+    return record if entry is None or not entry.scripts else _merge_parts(record, entry.scripts)
 
 
 def _join_scripts(request: "CallRequest", call_decision: CallDecision, store: "DedupStore") -> "DedupEntry":

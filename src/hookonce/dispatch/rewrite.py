@@ -16,6 +16,8 @@ def apply_rewrite(decision: Decision, event: Event) -> tuple[Decision, Event, li
     Input that cannot be put into the agent's own form is refused: it must not go on unchanged.
     """
     new_input = decision.updated_input
+    if new_input is None and decision.updated_output is None:
+        return decision, event, []
     if new_input is None or decision.outcome == "deny":
         return replace(decision, updated_input=None), _apply_new_output(decision, event), []
     new_event = _rewrite_event(event, new_input)

@@ -11,6 +11,7 @@ from itertools import groupby
 from math import inf
 from pathlib import Path
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,10 +19,16 @@ from msgspec.structs import replace
 from hookonce import agents
 from hookonce.base import process_info, settings, times
 from hookonce.base.invocation import CANONICAL_DIALECT
-from hookonce.base.jsontext import dump
 from hookonce.dispatch.dialect import DialectEventError, dialect_variables
-from hookonce.dispatch.hook_privacy import DEFAULT_LEVEL, filter_variables, has_open_format, privacy_level
-from hookonce.dispatch.prepare import PreparedHook, command_of, digest_content, model_cost_micros, prepare_hook
+from hookonce.dispatch.hook_privacy import (
+    DEFAULT_LEVEL,
+    filter_variables,
+    has_open_format,
+    mask_failure,
+    mask_output,
+    privacy_level,
+)
+from hookonce.dispatch.prepare import PreparedHook, digest_content, model_cost_micros, prepare_hook, resolve_program
 from hookonce.dispatch.rewrite import apply_rewrite
 from hookonce.dispatch.select import SelectedHook, is_strict_nonblocking
 from hookonce.errors import HookonceError, PayloadError
@@ -36,6 +43,9 @@ from hookonce.model import Decision, Event, Gap, Hook, HookRun
 from hookonce.secrets import log
 from hookonce.vocabulary.names import MODEL_HANDLER_TYPES, hook_name
 
+if TYPE_CHECKING:
+    from hookonce.handlers.function import FunctionRef
+
 DEFAULT_HOOK_TIMEOUT_S = 30  # seconds for one hook that names none
 
 
@@ -47,7 +57,6 @@ def hook_timeout_s(hook: Hook, remaining_s: float) -> float:
 _DETACHED_EVENTS = frozenset({"session_end", "session_abort"})  # an agent that ends does not wait
 _REMOTE_TYPES = frozenset({"http", "module"})  # the variables of a call are for their headers alone
 _NO_RESULT = HandlerResult(result=OperationResult(), decision=None)  # of a hook that did not run
-_MAX_LOG_BYTES = 4096  # bytes of what a failed hook has said
 
 
 class HookSkippedError(HookonceError):
@@ -117,6 +126,11 @@ def hooks_task(
         detaches = caller.detaches_observers and all(hook.event is None for hook in hooks)  # several are told in order
         fields = {"depth_token": depth_token, "reduces_privileges": is_reduced, "detaches_observers": detaches}
         run_context = replace(caller, **fields)
+        if len(hooks) == 1:  # most calls
+            for hook in _set_observers_aside(hooks, event, run_context):
+                result, _ = yield from _run_hook(hook, hook.event or event, run_context, deadline)
+                results.append(result)
+            return results
         refuser, gaps = "", []
         for batch in _batches(hooks, is_parallel=is_parallel):
             asked_hooks = [hook for hook in batch if not refuser or has_open_format(hook.hook)]
@@ -231,9 +245,11 @@ def _hook_world(selection: SelectedHook, event: Event, caller: CallerContext) ->
         env = filter_variables(env, DEFAULT_LEVEL) | {name: env[name] for name in (key_name,) if name in env}
     elif has_open_format(hook):
         env = filter_variables(env, privacy_level(hook, selection.scope)[0])
-    if selection.scope != "project" and not keeps_callers:  # a project's own folder is its business
-        env |= python_variables(handler.command or "")
-    own_variables = {
+    is_safe_path = selection.scope != "project" and not keeps_callers  # a project's own folder is its business
+    env = {
+        **env,
+        **(python_variables(handler.command or "") if is_safe_path else {}),
+        **handler.env,
         process_info.DEPTH_VARIABLE: str(caller.depth + 1),
         process_info.PARENT_VARIABLE: caller.depth_token,
         process_info.HOOK_DIR_VARIABLE: selection.folder,
@@ -243,9 +259,7 @@ def _hook_world(selection: SelectedHook, event: Event, caller: CallerContext) ->
     if handler.cwd:
         root = selection.folder if selection.scope == "project" else find_project(Path(event.cwd or caller.cwd))
         cwd = str(Path(root, handler.cwd))
-    return ProcessContext(
-        cwd=cwd, env=env | handler.env | own_variables, umask=caller.umask, drops_privileges=caller.reduces_privileges
-    )
+    return ProcessContext(cwd=cwd, env=env, umask=caller.umask, drops_privileges=caller.reduces_privileges)
 
 
 def _run_hook(
@@ -254,8 +268,9 @@ def _run_hook(
     """Run one hook: its result, and the event as the next one sees it; any exception is this hook's failure."""
     hook, start_time, command = selection.hook, times.now(), ""
     try:
-        command = command_of(selection)
-        handler_result, hook_verdict, gaps = yield from _run_handler(selection, command, event, caller, deadline)
+        program = resolve_program(selection)
+        command = program if isinstance(program, str) else program.command
+        handler_result, hook_verdict, gaps = yield from _run_handler(selection, program, event, caller, deadline)
         decision, order_gaps = _limit_to_order(hook, hook_verdict.decision)
         decision, event, rewrite_gaps = apply_rewrite(decision, event)
         gaps = [*gaps, *order_gaps]
@@ -274,11 +289,11 @@ def _run_hook(
     run_result = handler_result.result
     if hook_verdict.failure is not None:
         failure_text = f"failed ({hook_verdict.failure}, {run_result.duration:.1f} s)"
-        log.write(f"hook {hook_name(hook)} {failure_text}: {command}", _log_output(run_result, event))
+        log.write(f"hook {hook_name(hook)} {failure_text}: {command}", mask_output(run_result, event))
     hook_run = HookRun(
         hook=hook_name(hook),
         scope=selection.scope,
-        digest=sha256(digest_content(selection)).hexdigest(),
+        digest=sha256(digest_content(selection, command)).hexdigest(),
         started=start_time,
         duration_ms=round(run_result.duration * 1000, 3),
         exit=run_result.code,
@@ -309,16 +324,16 @@ def _demand_answer(hook: Hook) -> Hook:
 
 
 def _run_handler(
-    selection: SelectedHook, command: str, event: Event, caller: CallerContext, deadline: float
+    selection: SelectedHook, program: "str | FunctionRef", event: Event, caller: CallerContext, deadline: float
 ) -> Task[tuple[HandlerResult, Verdict, list[Gap]]]:
-    hook, name = selection.hook, hook_name(selection.hook)
+    hook, command = selection.hook, program if isinstance(program, str) else program.command
     if hook.handler.type in MODEL_HANDLER_TYPES and caller.depth > 0:
-        raise HookSkippedError(f"{name} has a handler that does not run inside another hook")
+        raise HookSkippedError(f"{hook_name(hook)} has a handler that does not run inside another hook")
     world = _hook_world(selection, event, caller)
-    preparation = prepare_hook(selection, event, world, caller.decision, caller.current_settings)
+    preparation = prepare_hook(selection, program, event, world, caller.decision, caller.current_settings)
     gaps = preparation.gaps
     if caller.reduces_privileges and (extra_privileges := limits.describe_unremovable()):
-        gaps = [*gaps, _handler_gap(f"{name} keeps privileges, {extra_privileges}", "privileges")]
+        gaps = [*gaps, _handler_gap(f"{hook_name(hook)} keeps privileges, {extra_privileges}", "privileges")]
     if caller.is_after_answer and _is_background(hook, event):
         return (yield from _run_background(hook, preparation, command, deadline))
     if _is_detached(hook, event, caller):
@@ -336,7 +351,7 @@ def _run_handler(
     run_result = recovered_result or (yield operation)
     if preparation.is_large:
         hook = _demand_answer(hook)
-    handler_result = _mask_failure(preparation.parse_result(run_result), event)
+    handler_result = mask_failure(preparation.parse_result(run_result), event)
     may_allow = selection.may_allow and not runs_in_any_order(hook)
     rights = Rights(may_allow=may_allow, strict=not hook.blocking and is_strict_nonblocking(selection))
     hook_verdict = verdict(
@@ -377,23 +392,6 @@ def _run_background(
     log_end(command, run_result, operation.payload, sanitize_output)
     hook_verdict = verdict(hook, run_result, Decision(), Rights())
     return HandlerResult(result=run_result, decision=None), hook_verdict, preparation.gaps
-
-
-def _mask_failure(handler_result: HandlerResult, event: Event) -> HandlerResult:
-    """Mask the failure text, which may repeat the hook's input."""
-    if handler_result.result.failure is None:
-        return handler_result
-    from hookonce.store.privacy.sanitize import sanitize_output  # most hooks do not fail
-
-    failure = sanitize_output(handler_result.result.failure.encode(errors="replace"), dump(event)).decode()
-    return replace(handler_result, result=replace(handler_result.result, failure=failure))
-
-
-def _log_output(run_result: OperationResult, event: Event) -> bytes:
-    from hookonce.store.privacy.sanitize import sanitize_output
-
-    output = log.truncate_output(run_result.stdout + run_result.stderr, _MAX_LOG_BYTES)
-    return output and sanitize_output(output, dump(event)) + b"\n"
 
 
 def _handler_gap(note: str, capability: str = "handler") -> Gap:

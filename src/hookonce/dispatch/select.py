@@ -6,6 +6,7 @@ to be, and whatever is wrong with it keeps nobody else's hooks from running.
 
 import os
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -89,18 +90,18 @@ def select_hooks(event: Event, project: Path | None, candidates: list[CandidateH
     """Select the hooks for an event, of the candidates for it."""
     if candidates is None:
         candidates = find_candidates(project, event.type)
-    hooks = [
-        hook
-        for candidate in candidates
-        if candidate.obstacle is None
-        for hook in _expand_candidate(candidate, event, project)
-    ]
+    hooks: list[SelectedHook] = []
+    for candidate in candidates:
+        if candidate.obstacle is None:
+            hooks += _expand_candidate(candidate, event, project)
+    obstacles = {candidate.obstacle for candidate in candidates}
+    if obstacles <= {None}:
+        return Selection(hooks=hooks, gaps=[], decisions=[], has_broken_source=False)
     gaps = [
         _exclusion_gap(candidate.obstacle, candidate.reason)
         for candidate in candidates
         if candidate.obstacle is not None
     ]
-    obstacles = {candidate.obstacle for candidate in candidates}
     is_refused = event.type in ACTION_EVENTS and "trust" in obstacles and _denies_untrusted(gaps)
     denials = (
         [
@@ -346,17 +347,23 @@ def _handles_event(hook: Hook, source: ManifestSource, event_type: str) -> bool:
     return hook.event in {event_type, BROADER_EVENTS.get(event_type)}
 
 
-def _expand_candidate(candidate: CandidateHook, event: Event, project: Path | None) -> Iterator[SelectedHook]:
+def _expand_candidate(candidate: CandidateHook, event: Event, project: Path | None) -> list[SelectedHook]:
     hook, source = candidate.hook, candidate.source
     if hook is None or not _matches_tool(hook, event, native_names_only=candidate.spec == NATIVE_NAMES_SPEC):
-        return
-    folder = str((candidate.folder or project) if source.scope == "project" else source.path.parent)
-    if source.is_openhook:
-        for observer_event in _observer_events(hook, event):
-            yield SelectedHook(hook=hook, scope=source.scope, folder=folder, event=observer_event)
-    else:
-        may_allow = hook.may_allow and source.scope in _ALLOWING_SCOPES
-        yield SelectedHook(hook=hook, scope=source.scope, folder=folder, may_allow=may_allow)
+        return []
+    source_folder, is_openhook = _split_path(source.path)
+    folder = str(candidate.folder or project) if source.scope == "project" else source_folder
+    if is_openhook:
+        events = _observer_events(hook, event)
+        return [SelectedHook(hook=hook, scope=source.scope, folder=folder, event=observer) for observer in events]
+    may_allow = hook.may_allow and source.scope in _ALLOWING_SCOPES
+    return [SelectedHook(hook=hook, scope=source.scope, folder=folder, may_allow=may_allow)]
+
+
+@lru_cache(maxsize=256)
+def _split_path(path: Path) -> tuple[str, bool]:
+    """The folder of a file of hooks, and whether they only look on; a path takes longer to ask."""
+    return str(path.parent), path.name == discover.OPENHOOK_FILE
 
 
 def _observer_events(hook: Hook, event: Event) -> Iterator[Event | None]:

@@ -155,15 +155,27 @@ def encode_order(operation: CommandOperation) -> bytes:
         context.cwd or "",
         operation.command,
         *words,
-        *map("=".join, context.env.items()),
         "",
     ]
     text = "\0".join(texts)
-    if text.count("\0") >= len(texts) or "=" in "".join(context.env):
-        raise ValueError("a zero byte, or the name of a variable that is none")
-    text_bytes = os.fsencode(text)
+    if text.count("\0") >= len(texts):
+        raise ValueError("a zero byte")
+    text_bytes = os.fsencode(text) + _encode_variables(context.env)
     size = _ORDER_HEADER.size + len(text_bytes) + len(operation.payload)
     return _ORDER_HEADER.pack(size, len(text_bytes), len(words), len(context.env)) + text_bytes + operation.payload
+
+
+def _encode_variables(environment: Mapping[str, str]) -> bytes:
+    """The variables of a hook, which are mostly those of the hook before."""
+    if environment != _last_variables[0][0]:
+        text = "".join([f"{name}={value}\0" for name, value in environment.items()])
+        if text.count("\0") != len(environment) or "=" in "".join(environment):
+            raise ValueError("a zero byte, or the name of a variable that is none")
+        _last_variables[0] = dict(environment), os.fsencode(text)
+    return _last_variables[0][1]
+
+
+_last_variables: list[tuple[Mapping[str, str], bytes]] = [({}, b"")]
 
 
 def _fork_watchdog(operation: CommandOperation) -> Watchdog:

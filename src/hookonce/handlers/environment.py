@@ -8,9 +8,10 @@ This file has the only list of them.
 
 import os
 import stat
-from collections.abc import Mapping
-from functools import lru_cache
+from collections.abc import ItemsView, Iterator, Mapping
+from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import Any
 
 from msgspec import DecodeError
 from msgspec.json import decode, encode
@@ -127,15 +128,66 @@ class _Ownership(dict[str, bool]):
 IS_CALLERS = _Ownership()
 
 
+class LazyEnvironment(Mapping[str, str]):
+    """Environment of a caller that never changes: parsed on first use, and composed for hooks once."""
+
+    def __init__(self, field: bytes) -> None:
+        """Take variables as a process has them, each with a zero byte at its end."""
+        self._field = field
+        self._hook_variables: tuple[Mapping[str, str], dict[str, str]] | None = None  # of which note, and what it was
+
+    @cached_property
+    def _variables(self) -> dict[str, str]:
+        variables = {}
+        for entry in os.fsdecode(self._field).split("\0"):
+            key, sign, value = entry.partition("=")
+            if key and sign:
+                variables[key] = value
+        return variables
+
+    def compose(self, note: Mapping[str, str]) -> dict[str, str]:
+        """The environment of a hook with these variables of the installation."""
+        if self._hook_variables is None or self._hook_variables[0] is not note:
+            self._hook_variables = note, _compose(self, note)
+        return self._hook_variables[1]
+
+    def __contains__(self, name: object) -> bool:
+        return f"{name}=".encode() in self._field and name in self._variables
+
+    def __getitem__(self, name: str) -> str:
+        if name not in self:
+            raise KeyError(name)
+        return self._variables[name]
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """A variable, without the detour through an exception."""
+        return self._variables.get(name, default)
+
+    def items(self) -> ItemsView[str, str]:
+        """All variables, without a look at each by its name."""
+        return self._variables.items()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._variables)
+
+    def __len__(self) -> int:
+        return len(self._variables)
+
+
 def compose_environment(caller: Mapping[str, str], *, keeps_callers: bool = False) -> dict[str, str]:
     """The environment of a hook: of the caller what chooses no code, and what was noted at the installation.
 
-    With `keeps_callers` it is the caller's but for our own variables.
+    With `keeps_callers` it is the caller's but for our own variables. Whoever changes it changes a copy.
     """
     if keeps_callers:
         return {name: value for name, value in caller.items() if not name.startswith("HOOKONCE_")}
+    note = installed_environment()
+    return caller.compose(note) if isinstance(caller, LazyEnvironment) else _compose(caller, note)
+
+
+def _compose(caller: Mapping[str, str], note: Mapping[str, str]) -> dict[str, str]:
     environment = {name: value for name, value in caller.items() if IS_CALLERS[name]}
-    environment.update(installed_environment())
+    environment.update(note)
     return environment
 
 

@@ -15,6 +15,7 @@ from hookonce.vocabulary.tools import is_field_name
 _STRICTNESS: dict[Outcome | None, int] = {None: 0, "allow": 1, "ask": 2, "deny": 3}
 
 _NO_DECISION = Decision()
+_NO_DECISIONS: tuple[list[Decision], ...] = ([], [_NO_DECISION])
 
 
 def merge_decisions(decisions: Iterable[Decision]) -> Decision:
@@ -24,7 +25,7 @@ def merge_decisions(decisions: Iterable[Decision]) -> Decision:
     a later hook has seen that of an earlier one, so the last is the whole of it.
     """
     all_decisions = list(decisions)
-    if not all_decisions:
+    if all_decisions in _NO_DECISIONS:  # most calls
         return _NO_DECISION
     outcome = max((decision.outcome for decision in all_decisions), key=_STRICTNESS.__getitem__, default=None)
     winners = [item for item in all_decisions if item.outcome == outcome and (outcome or item.proceed is False)]
@@ -63,6 +64,8 @@ def weaken(
     rewrite. `max_chars` is how many characters of context the model may be told.
     """
     gaps: list[Gap] = []
+    if decision == _NO_DECISION:
+        return decision, gaps
     decision = _weaken_ask(decision, point, gaps)
     decision = _weaken_rewrite(decision, point, current_input or {}, gaps)
     decision = _weaken_stop(decision, point, gaps)

@@ -123,14 +123,14 @@ def stamp_files(folders: "list[tuple[str, list[str]]]") -> "list[tuple[int, ...]
     return file_stamps
 
 
-def stamp_file(path: str) -> "tuple[int, ...] | None":
+def stamp_file(path: str, *, is_expected: bool = False) -> "tuple[int, ...] | None":
     """Stamp of a file: times, size, inode, owner and mode; None if it is missing."""
-    if not os.access(path, os.F_OK, follow_symlinks=False):  # most are not there, and an exception costs more
-        return None
+    if not is_expected and not os.access(path, os.F_OK, follow_symlinks=False):
+        return None  # most are not there, and an exception costs more
     try:
         status = os.stat(path)  # noqa: PTH116
     except OSError as error:
-        return (error.errno or 0,)
+        return stamp_file(path) if is_expected else (error.errno or 0,)
     return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino, status.st_uid, status.st_mode
 
 

@@ -13,6 +13,7 @@ Stamps = list[tuple[int, ...] | None]
 _SETTINGS, _POLICY = "config.toml", "policy.json"
 _FOLDER_STAMP_FIELDS = 2  # numbers by which a folder is known whose content does not count
 _SETTLE_NS = 100_000_000  # nanoseconds within which a file may change once more without that being seen
+_COARSE_SETTLE_NS = 2_000_000_000  # and that on disks which count seconds
 
 
 def manifest_stamps(project: Path | None, shared_stamps: Stamps | None = None) -> Stamps:
@@ -30,11 +31,18 @@ def manifest_stamps(project: Path | None, shared_stamps: Stamps | None = None) -
 
 def _stamp_folders(folders: list[tuple[str, list[str]]]) -> Stamps:
     file_stamps: Stamps = []
+    missing_folder = "\0"
     for folder, names in folders:
-        folder_stamp = lookup.stamp_file(folder)
+        if folder.startswith(missing_folder):  # nothing lies in a folder that is not there
+            file_stamps.append(None)
+            continue
+        folder_stamp = lookup.stamp_file(folder, is_expected=folder in _existing_cache)
         file_stamps.append(folder_stamp)
-        if folder_stamp is not None:
-            file_stamps += [lookup.stamp_file(name) for name in _existing_files(folder, names, folder_stamp)]
+        if folder_stamp is None:
+            missing_folder = f"{folder}/"
+        else:
+            for name in _existing_files(folder, names, folder_stamp):
+                file_stamps.append(lookup.stamp_file(name, is_expected=True))
     return file_stamps
 
 
@@ -44,7 +52,7 @@ def _existing_files(folder: str, names: list[str], folder_stamp: tuple[int, ...]
     if cache_entry is not None and cache_entry[0] == folder_stamp:
         return cache_entry[1]
     existing = [name for name in names if lexists(name)]
-    if is_settled([folder_stamp]):
+    if is_settled([folder_stamp], _COARSE_SETTLE_NS):
         if len(_existing_cache) > _MAX_CACHE_FOLDERS:
             _existing_cache.clear()
         _existing_cache[folder] = (folder_stamp, existing)
@@ -74,9 +82,22 @@ def _project_files(project: Path) -> list[tuple[str, list[str]]]:
     return [(str(folder), names), (str(project), [str(project / OPENHOOK_FILE)])]
 
 
-def is_settled(file_stamps: Stamps) -> bool:
+def load_settings(shared_stamps: Stamps) -> settings.Settings:
+    """The settings, read again when one of the files that all projects share has changed."""
+    if _settings_cache and _settings_cache[0][0] == shared_stamps:
+        return _settings_cache[0][1]
+    current = settings.load()
+    if current.read_error is None and is_settled(shared_stamps, _COARSE_SETTLE_NS):
+        _settings_cache[:] = [(shared_stamps, current)]
+    return current
+
+
+_settings_cache: list[tuple[Stamps, settings.Settings]] = []  # at most one
+
+
+def is_settled(file_stamps: Stamps, settle_ns: int | None = None) -> bool:
     """Whether the files are old enough for the next change to be seen."""
     newest = max(
         (max(stamp[:2]) for stamp in file_stamps if stamp is not None and len(stamp) > _FOLDER_STAMP_FIELDS), default=0
     )
-    return time_ns() - newest > _SETTLE_NS
+    return time_ns() - newest > (_SETTLE_NS if settle_ns is None else settle_ns)

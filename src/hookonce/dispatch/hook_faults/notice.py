@@ -24,12 +24,17 @@ _MAX_FAULT_CHARS = 400  # of what is said of one of them
 _SAME_SESSION = frozenset({"compact"})  # sources of a start that is none to its user
 
 
+def concerns(request: "CallRequest") -> bool:
+    """Whether a session starts in an agent that can show a notice."""
+    place = request.agent.config.notice
+    if place is None or request.native != place[0] or request.document is not None:
+        return False
+    return request.event.data.get("source") not in _SAME_SESSION and request.arguments.run is None
+
+
 def add_notice(request: "CallRequest", call_context: "CallContext") -> "Task[CallRequest]":
     """The request with the notice for its user, if a session starts in an agent that can show one."""
-    event, place = request.event, request.agent.config.notice
-    is_start = place is not None and request.native == place[0] and request.document is None
-    is_continued = event.data.get("source") in _SAME_SESSION
-    if not is_start or is_continued or request.arguments.run is not None or request.in_force is None:
+    if not concerns(request) or request.in_force is None:
         return request
     from hookonce.dispatch.hook_faults.project_faults import FaultSearch  # most calls do without it
 

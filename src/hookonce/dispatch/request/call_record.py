@@ -1,8 +1,8 @@
 """Record of a call: written before its answer, or, where the rest can follow, a placeholder of it (ADR 0016)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 
 from msgspec.structs import replace
 
@@ -33,37 +33,55 @@ def record_response(call_id: str, response: CallResponse, raw: bytes, call_conte
     if response.is_duplicate:
         call_context.on_duplicate(response.record.event.id)
         return
+    publish = cache(partial(_publish_record, response))
+    call_context.after_answer(publish)  # whatever becomes of the record
     may_be_noted = not (is_document(response.record.event) and call_context.runs_hooks)
     if response.record.event.id != call_id and may_be_noted and settings.load().record:
         call_context.spool.forget(call_id)  # it came through another entry first: one record stays, under its id
-    records = (response.record, *hook_error_records(response.record))
-    if not _defer_records(records, call_id, len(raw), call_context):
-        _append_records(records, call_context)
+    if not _defer_record(response.record, publish, call_id, len(raw), call_context):
+        _append_records(publish, call_context)
     is_claimed = call_context.saves_answer and call_context.runs_hooks
     if is_claimed and (response.record.runs or dedup.has_claim(call_id)):
         dedup.save_answer(call_id, response.reply, raw)
-    call_context.on_record(response.record)
-    intake.report_gaps(response.record)
+    call_context.after_answer(partial(_report_record, publish, call_context))
 
 
-def _defer_records(records: Sequence[Record], call_id: str, size: int, call_context: CallContext) -> bool:
-    """Have the records of a decided call written when nobody waits; whether they will be.
+def _publish_record(response: CallResponse) -> Record:
+    """The record of a response, once others were told of it; where they cannot be, as it is."""
+    try:
+        return response.record if response.publish_record is None else response.publish_record(response.record)
+    except Exception as problem:  # noqa: BLE001  they decide themselves, then
+        log.write(f"on record: {log.format_trace(problem)}")
+        return response.record
+
+
+def _report_record(publish: Callable[[], Record], call_context: CallContext) -> None:
+    record = publish()
+    call_context.on_record(record)
+    intake.report_gaps(record)
+
+
+def _defer_record(
+    record: Record, publish: Callable[[], Record], call_id: str, size: int, call_context: CallContext
+) -> bool:
+    """Have the record of a decided call written when nobody waits; whether it will be.
 
     Not of an event of a tool, whose id is looked up, or of one without a canonical name, which is somebody's text. What
     came through another entry first, and the end of a session, is noted already.
     """
-    event = records[0].event
+    event = record.event
     is_kept = (call_context.current_settings or settings.load()).record
     if is_document(event) or event.type.startswith(_VENDOR_PREFIX) or not is_kept:
         return False
     is_noted = event.id != call_id or event.type == _SESSION_END
-    placeholder = None if is_noted else build_placeholder(records[0])
-    return call_context.defer_record(placeholder, size, partial(_append_records, records, call_context))
+    placeholder = None if is_noted else build_placeholder(record)
+    return call_context.defer_record(placeholder, size, partial(_append_records, publish, call_context))
 
 
-def _append_records(records: Sequence[Record], call_context: CallContext) -> None:
-    for record in records:
-        append_record(record, call_context)
+def _append_records(publish: Callable[[], Record], call_context: CallContext) -> None:
+    record = publish()
+    for each in (record, *hook_error_records(record)):
+        append_record(each, call_context)
 
 
 def append_record(record: Record, call_context: CallContext) -> None:

@@ -221,7 +221,9 @@ def _received_time(call_id: str | None) -> str:
     now = time()
     id_time = ids.time_of(call_id) if call_id else None
     return (
-        times.from_seconds(id_time) if id_time is not None and now - _MAX_WAIT_S < id_time <= now else None
+        times.from_milliseconds(round(id_time * 1000))
+        if id_time is not None and now - _MAX_WAIT_S < id_time <= now
+        else None
     ) or times.now()
 
 

@@ -194,6 +194,9 @@ class WorkerClient:
 
     def _find_worker(self, *, is_isolated: bool) -> WorkerConnection | None:
         """An idle worker that nobody has used, for a call in isolation; else the one that was used last."""
+        for last_worker in self._idle_workers[-1:]:  # most calls
+            if last_worker.is_used and not (is_isolated or last_worker.is_leaving):
+                return last_worker
         workers = [worker for worker in self._idle_workers if not worker.is_leaving]
         suitable_workers = [worker for worker in workers if worker.is_used != is_isolated]
         return next(reversed(suitable_workers or workers * (not is_isolated)), None)
