@@ -15,8 +15,7 @@ from hookonce.base.invocation import PORTABLE_CLIENT, Invocation, parse_command,
 from hookonce.configure.changes import FileChange
 from hookonce.configure.locations import ConfigRoots, config_files, document_of, hooks_in
 from hookonce.configure.merge import editor_of, find_commands, replace_commands
-from hookonce.dispatch.hook_faults.handlers import command_faults, remote_faults, resolve_command
-from hookonce.dispatch.hook_faults.scripts import interpreter_argument
+from hookonce.dispatch.hook_faults.handlers import command_faults, interpreter_argument, remote_faults, resolve_command
 from hookonce.dispatch.hook_faults.table import HookFault, make_fault
 from hookonce.manifest.http_script import build_http_command, to_command_handler
 from hookonce.model import Agent, Handler, Hook
@@ -87,7 +86,7 @@ def _wrapper_faults(call: Invocation, scope: str, project: Path) -> Iterator[Hoo
     command = resolve_command(project, hook, "project") if scope == "project" else hook.handler.command or ""
     yield from command_faults(command, scope)
     script = interpreter_argument(command)
-    if script and (scope == "project" or script.startswith("/")) and not (project / script).exists():
+    if script and scope == "project" and not script.startswith("/") and not (project / script).exists():
         yield make_fault("missing", f"{project / script} does not exist")
 
 

@@ -26,6 +26,7 @@ from hookonce.dispatch.hook_faults.manifest_words import (
     privacy_problems,
     unknown_words,
 )
+from hookonce.dispatch.hook_faults.scripts import inline_code_problems
 from hookonce.dispatch.hook_faults.table import FAULT_KINDS, describe_fault
 from hookonce.dispatch.identification import identify, payload_event
 from hookonce.errors import HookonceError, PayloadError
@@ -304,6 +305,7 @@ def _check_manifest(document: Any, _: bool) -> tuple[list[Problem], list[Problem
     problems, warnings = find_problems(document)
     event_warnings = dict(event_problems(document))  # they say more than that the name is not canonical
     others = [warning for warning in warnings if warning[0] not in event_warnings]
+    others += inline_code_problems(document)
     return [*problems, *closed_problems(document)], [*others, *event_warnings.items(), *unknown_words(document)]
 
 

@@ -148,10 +148,6 @@ def _hook_warnings(hook: Any, path: str) -> Iterator[Problem]:
     for name in platform if type(platform) is dict else ():
         if name not in PLATFORMS:
             yield f"{path}.handler.platform.{name}", f"is ignored: expected one of {', '.join(PLATFORMS)}"
-    # A command refers to a script if its first word has a path in it.
-    program = command.split(" ", 1)[0] if type(command := handler.get("command")) is str else "/"
-    if hook.get("blocking") is True and "/" not in program and "\\" not in program:
-        yield f"{path}.handler.command", "a blocking hook should be a script file, which can be reviewed and hashed"
     url = handler.get("url")
     if handler.get("type") == "http" and type(url) is str and (fault := explain_url_fault(url)) is not None:
         yield f"{path}.handler.url", f"will not be called: {fault}"

@@ -1,11 +1,14 @@
 """Scripts of hooks, as they are found in command lines and judged by what they say: what is fine is left alone."""
 
+from pathlib import Path
 from time import monotonic
 
 import pytest
 
+from hookonce.base import paths
+from hookonce.dispatch.hook_faults.handlers import interpreter_argument
 from hookonce.dispatch.hook_faults.manifest_hooks import HookPlace, hook_faults
-from hookonce.dispatch.hook_faults.scripts import interpreter_argument
+from hookonce.dispatch.hook_faults.scripts import inline_code_problems
 from hookonce.manifest.load import parse_hook
 from tests.manifest.projects import command, put
 
@@ -24,17 +27,28 @@ JQ = "#!/bin/sh\njq -r .tool.input.command | grep -q rm && exit 2\nexit 0\n"
         ("python3 -m guard", ""),
         ("python3 -c 'import x.py'", ""),
         ("sh -c ./guard.sh", ""),
-        ("python3 $HOME/guard.py", ""),
+        ("python3 $HOMES/guard.py", ""),
+        ("python3 ${HOME:-/x}/guard.py", ""),
+        ("bash '$HOME/guard.sh'", ""),
+        (r"bash \$HOME/guard.sh", ""),
+        ("bash '~/guard.sh'", "~/guard.sh"),
+        ("python3 $HOME/guard.py", "/home/dev/guard.py"),
+        ("python3 -I ~/.config/guard.py '$HOME'", "/home/dev/.config/guard.py"),
+        ("node ${HOME}/guard.mjs", "/home/dev/guard.mjs"),
+        ('bash "${HOME}/guard.sh"', "/home/dev/guard.sh"),
+        ("$HOME/bin/python3 guard.py", "guard.py"),
         ("bash", ""),
         ("./guard.sh", None),
         ("grep -q rm", None),
         ("'broken", None),
     ],
 )
-def test_the_script_behind_an_interpreter_is_found(line, script):
+def test_the_script_behind_an_interpreter_is_found(monkeypatch, line, script):
     """
-    Where code, a module or a variable may stand instead, nobody says anything.
+    The home stands where its shell puts it. Where code, a module or a variable may stand instead, nobody says anything.
     """
+    monkeypatch.setattr(paths, "home", lambda: Path("/home/dev"))
+
     assert script == interpreter_argument(line)
 
 
@@ -64,6 +78,25 @@ def test_a_good_script_is_left_alone(tmp_path, script, fields):
     put(tmp_path / "guard.sh", script)
 
     assert [] == faults(tmp_path, command("./guard.sh", **fields))
+
+
+@pytest.mark.parametrize(
+    ("line", "is_told"),
+    [
+        ("exit 2", True),
+        ("python3 -c 'exit(2)'", True),
+        ("jq -e .tool", True),
+        ("$HOME/guard.sh", False),
+        ("python3 ~/guard.py", False),
+        ('node "$HOME/guard.js"', False),
+        ("./guard.sh", False),
+        ("guard\\x.cmd", False),
+    ],
+)
+def test_code_in_a_manifest_is_no_script_that_can_be_reviewed(line, is_told):
+    hooks = [command(line), command(line, blocking=True), 5]
+
+    assert ["$.hooks[1].handler.command"] * is_told == [path for path, _ in inline_code_problems({"hooks": hooks})]
 
 
 def test_a_script_of_blank_lines_is_read_at_once(tmp_path):

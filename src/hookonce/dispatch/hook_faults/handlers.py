@@ -2,15 +2,16 @@
 
 import ast
 import os
+import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from re import compile as compile_pattern
-from shlex import split
+from shlex import quote, split
 from shutil import which
 
 from hookonce.base import paths
 from hookonce.base.files import read_regular_file
+from hookonce.base.regex import lazy_pattern
 from hookonce.dispatch import module_hook
 from hookonce.dispatch.hook_faults.manifest_words import suggest_event
 from hookonce.dispatch.hook_faults.table import HookFault, make_fault
@@ -26,10 +27,23 @@ from hookonce.model import Handler, Hook
 from hookonce.vocabulary.events import EVENTS
 from hookonce.vocabulary.names import MODEL_HANDLER_TYPES, suggest_name
 
-_SHELL_WORD = compile_pattern(
+_SHELL_WORD = lazy_pattern(
     r"test|\[\[?|:|echo|printf|read|exit|true|false|cd|export|set|!|\(|function|time|if|for|while|until|case|\{|exec|\."
     r"|eval|command|trap|ulimit|umask"
 )
+# What a shell puts the home for, and what keeps it from that; then the same between double quotes.
+_HOME_WORD = lazy_pattern(r"\\.|'[^']*'|\"(?:[^\"\\]|\\.)*\"|\$HOME\b|\$\{HOME\}|(?<!\S)~(?=/)", re.DOTALL)
+_QUOTED_HOME = lazy_pattern(r"(\\.)|\$HOME\b|\$\{HOME\}", re.DOTALL)
+_INTERPRETERS = lazy_pattern(r"python[\d.]*|pypy[\d.]*|(?:ba|da|z|k)?sh|node|bun|deno|ruby|perl|php|tsx")
+_CODE_SWITCH = lazy_pattern(r"-\w*[cemps]\w*|--(?:eval|print|command).*")  # behind which code or a module may come
+# What `sh` cannot run, by the ending of the file, with the first line that it needs.
+FIRST_LINES = dict.fromkeys((".js", ".mjs", ".cjs"), "#!/usr/bin/env node") | {
+    ".py": "#!/usr/bin/env python3",
+    ".rb": "#!/usr/bin/env ruby",
+    ".pl": "#!/usr/bin/env perl",
+    ".php": "#!/usr/bin/env php",
+}
+_SCRIPT_SUFFIXES = frozenset({*FIRST_LINES, ".sh", ".bash", ".zsh", ".ts"})
 _PATH_HINT = " that hooks get (write the full path, or run hookonce install to save your present PATH)"
 _EMPTY_PAYLOAD = b"{}"
 _MAX_SOURCE_BYTES = 1 << 24
@@ -38,7 +52,7 @@ _DEFINITION_NODES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def command_faults(command: str, scope: str, find: Callable[[str], str | None] = find_program) -> Iterator[HookFault]:
-    """What is wrong with the first word of a command; `find` is how its program is found."""
+    """What is wrong with the program of a command, and its script; `find` is how the program is found."""
     word = program_word(command)
     if "/" in word and not word.startswith("/"):
         if scope == "user":
@@ -52,17 +66,42 @@ def command_faults(command: str, scope: str, find: Callable[[str], str | None] =
     elif word and "/" not in word and find(word) is None and not _SHELL_WORD.fullmatch(word):
         hint = _PATH_HINT if find is find_program and which(word) else ""
         yield make_fault("missing", f"there is no program {word} on the path{hint}")
+    elif (script := interpreter_argument(command) or "").startswith("/") and not Path(script).exists():
+        yield make_fault("missing", f"{script} does not exist")
+
+
+def expand_home(command: str) -> str:
+    """A command with the home of its user where a shell puts it: for `~/`, `$HOME` and `${HOME}`."""
+    home = str(paths.home())
+
+    def expand(match: re.Match[str]) -> str:
+        if match[0].startswith('"'):
+            return _QUOTED_HOME.sub(lambda inner: inner[1] or home, match[0])
+        return quote(home) if match[0].startswith(("$", "~")) else match[0]
+
+    return _HOME_WORD.sub(expand, command)
 
 
 def program_word(command: str) -> str:
-    """The first word, unless a shell would expand or assign it."""
+    """The first word, unless a shell would expand it to what nobody knows, or assign it."""
     try:
-        word = next(iter(split(command)), "")
+        word = next(iter(split(expand_home(command))), "")
     except ValueError:
         return ""
-    if any(letter in word for letter in "$`=(&|;"):
-        return ""
-    return str(paths.home() / word[2:]) if word.startswith("~/") else word
+    return "" if any(letter in word for letter in "$`=(&|;") else word
+
+
+def interpreter_argument(command: str) -> str | None:
+    """The script behind an interpreter, "" if code stands there or nobody knows; None if it begins with none."""
+    program = program_word(command)
+    if not program or not _INTERPRETERS.fullmatch(os.path.basename(program)):  # noqa: PTH119
+        return None
+    for word in split(expand_home(command))[1:]:
+        if _CODE_SWITCH.fullmatch(word) or any(letter in word for letter in "$`*;&|<> "):
+            return ""
+        if not word.startswith("-") and ("/" in word or Path(word).suffix in _SCRIPT_SUFFIXES):
+            return word
+    return ""
 
 
 def resolve_command(folder: Path, hook: Hook, scope: Scope) -> str:

@@ -13,12 +13,13 @@ from hookonce.base.regex import compile_re2
 from hookonce.dispatch.hook_faults.handlers import (
     code_faults,
     command_faults,
+    interpreter_argument,
     program_word,
     remote_faults,
     resolve_command,
 )
 from hookonce.dispatch.hook_faults.manifest_words import DIALECTS, event_problem
-from hookonce.dispatch.hook_faults.scripts import interpreter_argument, script_faults
+from hookonce.dispatch.hook_faults.scripts import script_faults
 from hookonce.dispatch.hook_faults.table import HookFault, make_fault
 from hookonce.handlers.environment import find_program
 from hookonce.manifest.discover import PROJECT_FOLDER, Scope

@@ -23,7 +23,7 @@ DIALECTS = frozenset(AGENTS) | frozenset(AGENT_ALIASES) | frozenset(FORMATS) | {
 def unknown_words(document: Any) -> Iterator[Problem]:
     """Every word of a manifest that does nothing, with its path."""
     yield from _unknown_keys(document, _MANIFEST_KEYS, "$", "a manifest")
-    for index, hook in enumerate(_hooks_of(document)):
+    for index, hook in enumerate(hooks_of(document)):
         path = f"$.hooks[{index}]"
         yield from _unknown_keys(hook, _HOOK_KEYS, path, "a hook")
         if type(hook) is dict:
@@ -54,14 +54,14 @@ def suggest_event(event: str) -> str:
 
 def event_problems(document: Any) -> list[Problem]:
     """The events of a manifest that no agent calls, with their paths."""
-    events = [hook.get("event") if type(hook) is dict else None for hook in _hooks_of(document)]
+    events = [hook.get("event") if type(hook) is dict else None for hook in hooks_of(document)]
     reasons = [event_problem(event) if type(event) is str else None for event in events]
     return [(f"$.hooks[{index}].event", reason) for index, reason in enumerate(reasons) if reason is not None]
 
 
 def closed_problems(document: Any) -> Iterator[Problem]:
     """Fail-closed hooks that can never refuse, with their paths: no agent lets anybody, or no tool is theirs."""
-    for index, hook in enumerate(_hooks_of(document)):
+    for index, hook in enumerate(hooks_of(document)):
         if type(hook) is not dict or hook.get("on_failure") != "closed":
             continue
         if hook.get("event") in ({*_canonical_by_native().values()} | DERIVED_EVENTS) - _refusable_events():
@@ -75,7 +75,7 @@ def closed_problems(document: Any) -> Iterator[Problem]:
 
 def privacy_problems(document: Any, *, is_project: bool) -> Iterator[Problem]:
     """Privacy levels that do nothing, with their paths: of hooks that are told everything, and `full` in a project."""
-    for index, hook in enumerate(_hooks_of(document)):
+    for index, hook in enumerate(hooks_of(document)):
         level = hook.get("privacy") if type(hook) is dict else None
         if level is None:
             continue
@@ -89,7 +89,7 @@ def privacy_problems(document: Any, *, is_project: bool) -> Iterator[Problem]:
 
 def order_problems(document: Any) -> Iterator[Problem]:
     """An allow that does not count, because the hook runs in any order, with its path."""
-    for index, hook in enumerate(_hooks_of(document)):
+    for index, hook in enumerate(hooks_of(document)):
         if type(hook) is dict and hook.get("order") == "any" and hook.get("may_allow") is True:
             reason = "has no effect: a hook with order: any can only refuse; remove order, or may_allow"
             yield f"$.hooks[{index}].may_allow", reason
@@ -97,14 +97,15 @@ def order_problems(document: Any) -> Iterator[Problem]:
 
 def isolation_problems(document: Any) -> Iterator[Problem]:
     """An isolation that does nothing, because the handler is no function, with its path."""
-    for index, hook in enumerate(_hooks_of(document)):
+    for index, hook in enumerate(hooks_of(document)):
         handler = hook.get("handler") if type(hook) is dict else None
         if type(handler) is dict and hook.get("isolation") is not None and handler.get("type") != "function":
             reason = "has no effect: only handlers of type function have workers; remove it"
             yield f"$.hooks[{index}].isolation", reason
 
 
-def _hooks_of(document: Any) -> list[Any]:
+def hooks_of(document: Any) -> list[Any]:
+    """The hooks of a document, whatever they are; none where it has no list of them."""
     hooks = document.get("hooks") if type(document) is dict else None
     return hooks if type(hooks) is list else []
 

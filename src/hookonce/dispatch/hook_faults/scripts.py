@@ -4,29 +4,19 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from shlex import split
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hookonce.base.files import read_regular_file
 from hookonce.base.invocation import CANONICAL_DIALECT
 from hookonce.base.regex import lazy_pattern
-from hookonce.dispatch.hook_faults.handlers import parse_python, program_word
+from hookonce.dispatch.hook_faults.handlers import FIRST_LINES, interpreter_argument, parse_python, program_word
+from hookonce.dispatch.hook_faults.manifest_words import hooks_of
 from hookonce.dispatch.hook_faults.table import HookFault, make_fault
 from hookonce.errors import HookonceError
 from hookonce.handlers.environment import find_program
-from hookonce.model import Hook
+from hookonce.model import Hook, Problem
 
 _MAX_SCRIPT_BYTES = 1 << 20  # of a script that is read; longer ones are programs
-_INTERPRETERS = lazy_pattern(r"python[\d.]*|pypy[\d.]*|(?:ba|da|z|k)?sh|node|bun|deno|ruby|perl|php|tsx")
-_CODE_SWITCH = lazy_pattern(r"-\w*[cemps]\w*|--(?:eval|print|command).*")  # behind which code or a module may come
-# What `sh` cannot run, by the ending of the file, with the first line that it needs.
-_FIRST_LINES = dict.fromkeys((".js", ".mjs", ".cjs"), "#!/usr/bin/env node") | {
-    ".py": "#!/usr/bin/env python3",
-    ".rb": "#!/usr/bin/env ruby",
-    ".pl": "#!/usr/bin/env perl",
-    ".php": "#!/usr/bin/env php",
-}
-_SCRIPT_SUFFIXES = frozenset({*_FIRST_LINES, ".sh", ".bash", ".zsh", ".ts"})
 _COMMENT_LINE = lazy_pattern(r"^[ \t]*(?:#|//).*$", re.MULTILINE)
 _CLAUDE_WORD = lazy_pattern(r"\b(tool_input|hook_event_name|tool_response|hookSpecificOutput|permissionDecision)\b")
 _CANONICAL_WORD = lazy_pattern(r"\btool\??\.input\b|[\[(]\s*[\"'](?:tool|outcome)[\"']|\bHOOKONCE_")
@@ -55,17 +45,14 @@ def find_script(command: str, folder: Path | None) -> Script | None:
     return Script(path, None if b"\0" in data else data.decode(errors="replace"), interpreted_word is not None)
 
 
-def interpreter_argument(command: str) -> str | None:
-    """The script behind an interpreter, "" if code stands there or nobody knows; None if it begins with none."""
-    program = program_word(command)
-    if not program or not _INTERPRETERS.fullmatch(os.path.basename(program)):  # noqa: PTH119
-        return None
-    for word in split(command)[1:]:
-        if _CODE_SWITCH.fullmatch(word) or any(letter in word for letter in "$`*;&|<> "):
-            return ""
-        if not word.startswith("-") and ("/" in word or Path(word).suffix in _SCRIPT_SUFFIXES):
-            return word
-    return ""
+def inline_code_problems(document: Any) -> Iterator[Problem]:
+    """Blocking hooks whose command is no script, by its first word or behind an interpreter, with their paths."""
+    for index, hook in enumerate(hooks_of(document)):
+        handler = hook.get("handler") if type(hook) is dict and hook.get("blocking") is True else None
+        command = handler.get("command") if type(handler) is dict else None
+        if type(command) is str and not {"/", "\\"} & {*command.split(" ", 1)[0]} and not interpreter_argument(command):
+            reason = "a blocking hook should be a script file, which can be reviewed and hashed"
+            yield f"$.hooks[{index}].handler.command", reason
 
 
 def script_faults(hook: Hook, command: str, folder: Path | None) -> Iterator[HookFault]:
@@ -94,7 +81,7 @@ def _content_faults(script: Script, text: str) -> Iterator[HookFault]:
         yield make_fault("line_ends", name)
     elif interpreter is not None and not _is_there(interpreter):
         yield make_fault("interpreter", f"the first line of {name} names {interpreter}, which does not exist")
-    elif interpreter is None and (line := _FIRST_LINES.get(name.suffix)) is not None:
+    elif interpreter is None and (line := FIRST_LINES.get(name.suffix)) is not None:
         yield make_fault("interpreter", f"{name} does not begin with {line}, so sh runs it")
     if "python" in (interpreter or "") or name.suffix == ".py":
         try:
