@@ -117,7 +117,9 @@ folder, place = sys.argv[1:]
 sys.path.insert(0, place)
 sys.path.insert(1, SOURCE)
 from hookonce.client import module_cache
-end = module_cache.use_cache(folder).import_directly()
+cache = module_cache.use_cache(folder)
+assert cache is module_cache.use_cache(folder)
+cache.import_directly()
 import parts.one as one
 from parts import one as same, two
 import parts, whole
@@ -138,7 +140,7 @@ try:
     import hidden
 except ModuleNotFoundError:
     print("hidden")
-end()
+cache.import_as_always()
 import later
 print(whole.VALUE, {type(module.__loader__).__name__ for module in (parts, one, two, whole, later)})
 """.replace("SOURCE", repr(SOURCE))
@@ -158,7 +160,7 @@ def test_the_modules_of_a_call_are_imported_directly(place):
 
     first = subprocess.run(words, capture_output=True, check=False, text=True)
     assert ([*told, "old {'SourceFileLoader'}"], "") == (first.stdout.splitlines(), first.stderr)
-    saving = CALL_PROGRAM.replace("end()", "end()\nimport later").replace("print(whole", "sys.modules['wrong'] = importlib.util.module_from_spec(importlib.util.find_spec('wrong'))\nsys.meta_path[0].save([*sys.modules])\nprint(whole")
+    saving = CALL_PROGRAM.replace("print(whole", "sys.modules['wrong'] = importlib.util.module_from_spec(importlib.util.find_spec('wrong'))\nsys.meta_path[0].save([*sys.modules])\nprint(whole")
     saved = subprocess.run([*words[:4], f"import importlib.util\n{saving}", *words[5:]], capture_output=True, check=False, text=True)
     assert "" == saved.stderr
     second = subprocess.run(words, capture_output=True, check=False, text=True)

@@ -30,7 +30,7 @@ def place(tmp_path, monkeypatch):
 def absolute_entries(agent, scope, client, *more, **options):
     """The entries of a project as earlier versions have written them."""
     hooks = build_entries(agent, scope, client, *more, **options)
-    commands = [format_command(parse_command(hook.handler.command)._replace(client=client)) for hook in hooks]
+    commands = [format_command(replace(parse_command(hook.handler.command), client=client)) for hook in hooks]
     return [replace(hook, handler=replace(hook.handler, command=command)) for hook, command in zip(hooks, commands, strict=True)]
 
 

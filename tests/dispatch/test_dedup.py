@@ -6,7 +6,7 @@ from time import monotonic, sleep
 import pytest
 from msgspec.structs import replace
 
-from hookonce.base import ids
+from hookonce.base import ids, sealing
 from hookonce.dispatch import dedup
 from hookonce.dispatch.dedup import CallDecision, abandon_call, dedup_key, disk_store, publish_decision
 from hookonce.handlers.operation import run_blocking
@@ -189,3 +189,23 @@ def test_of_many_doors_at_once_one_decides():
         found = list(pool.map(through, doors))
 
     assert (1, 7) == (found.count("decided"), found.count(DENY))
+
+
+def test_a_page_that_nobody_else_has_written_is_not_read_again(monkeypatch):
+    """
+    What somebody else has written meanwhile is read, and so is the page of another key.
+    """
+    reads = []
+    parse = dedup.parse_entries
+    monkeypatch.setattr(dedup, "parse_entries", lambda data, key: reads.append(key) or parse(data, key))
+    one, other = dedup.DedupEntry({}, 1, 1.0), dedup.DedupEntry({}, 2, 2.0)
+
+    disk_store("key", lambda _: [one])
+    assert [one] == disk_store("key", lambda entries: entries)
+    assert ["key"] == reads
+    monkeypatch.setattr(sealing, "_last_values", {})  # as another process
+    disk_store("key", lambda entries: [*entries, other])
+    monkeypatch.setattr(sealing, "_last_values", {"key": (b"older", [one])})
+    assert [one, other] == disk_store("key", lambda entries: entries)
+    assert [] == disk_store("another", lambda entries: entries)
+    assert ["key", "key", "key", "another"] == reads

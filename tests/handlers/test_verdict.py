@@ -3,7 +3,7 @@
 from itertools import product
 
 import pytest
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
 from hookonce.dispatch.dialect import parse_hif_output
 from hookonce.handlers.command import OperationResult
@@ -145,7 +145,7 @@ def test_an_allow_counts_only_from_who_may_allow():
     said = '{"decision": "allow", "reason": "fine", "context": "c"}'
 
     assert Decision(outcome="allow", reason="fine", context="c", by="guard") == judged(hook(), 0, said).decision
-    decision, failure, (gap,) = judged(hook(), 0, said, rights=Rights())
+    decision, failure, (gap,) = astuple(judged(hook(), 0, said, rights=Rights()))
     assert (Decision(context="c"), None, "may_allow") == (decision, failure, gap.capability)
 
 
@@ -160,7 +160,7 @@ def test_a_hook_that_may_not_block_only_looks_on_where_that_is_asked_for(said):
 
     assert parse_hif_output(said) == replace(judged(hook(), 0, said, rights=strict).decision, by=None)
     assert parse_hif_output(said) == replace(judged(hook(blocking=False), 0, said).decision, by=None)
-    decision, failure, (gap,) = judged(hook(blocking=False), 0, with_context, rights=strict)
+    decision, failure, (gap,) = astuple(judged(hook(blocking=False), 0, with_context, rights=strict))
     assert (Decision(context="c"), None, "blocking") == (decision, failure, gap.capability)
 
 

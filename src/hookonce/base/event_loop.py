@@ -6,10 +6,10 @@ work.
 """
 
 import select
+from _heapq import heappop, heappush  # `heapq` without the rest of it
 from collections import deque
 from collections.abc import Callable
 from functools import partial
-from heapq import heappop, heappush
 from itertools import count
 from time import monotonic
 

@@ -7,9 +7,9 @@ it, which finds the client of whoever works there (ADR 0051).
 """
 
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
-from msgspec import MsgspecError
+from msgspec import MsgspecError, Struct
 from msgspec.json import decode, encode
 
 from hookonce.base.regex import lazy_pattern
@@ -40,7 +40,7 @@ _FALLBACK_WORDS = 3
 _ADDRESS = lazy_pattern(r"(http://127\.0\.0\.1:[0-9]{1,5})/on/([a-z0-9-]+)/([A-Za-z]{1,64})\?via=([a-z0-9-]+/[a-z]+)")
 
 
-class Invocation(NamedTuple):
+class Invocation(Struct, frozen=True):
     """One such command, taken apart."""
 
     client: str

@@ -11,7 +11,13 @@ from hookonce.base.regex import lazy_pattern
 MAX_NESTING_LEVELS = 200  # few parsers that hooks are written with take more than 256
 _MAX_INT_DIGITS = 300  # more of them are no finite number for anybody else
 _SURROGATES = lazy_pattern("[\ud800-\udfff]")
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _encode = Encoder().encode
+
+
+def decode_text(data: bytes, errors: str = "strict") -> str:
+    """The text of UTF-8, without the mark that some write before it; `utf-8-sig` would be one more module."""
+    return data.removeprefix(_BYTE_ORDER_MARK).decode("utf-8", errors)
 
 
 def dump(value: Any) -> bytes:

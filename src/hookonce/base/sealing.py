@@ -11,6 +11,7 @@ from contextlib import suppress
 from functools import lru_cache
 from hashlib import blake2b, shake_256
 from pathlib import Path
+from typing import Any
 
 from hookonce.base import paths
 from hookonce.base.runtime_dir import create_exclusive
@@ -38,6 +39,23 @@ def unseal(text: str, ciphertext: bytes) -> bytes:
     if tag != _tag(key, nonce, data):
         raise ValueError("this was sealed for somebody else")
     return data
+
+
+_last_values: dict[str, tuple[bytes, Any]] = {}  # the one that was sealed last
+
+
+def seal_value(text: str, data: bytes, value: Any) -> bytes:
+    """Seal the data of a value, which is remembered until the next one is sealed."""
+    ciphertext = seal(text, data)
+    _last_values.clear()
+    _last_values[text] = (ciphertext, value)
+    return ciphertext
+
+
+def recall_value(text: str, ciphertext: bytes) -> Any:
+    """The value of what was sealed here last, with this text; None for everything else, which has to be read."""
+    last = _last_values.get(text)
+    return last[1] if last is not None and last[0] == ciphertext else None
 
 
 def _apply_stream(key: bytes, nonce: bytes, data: bytes) -> bytes:

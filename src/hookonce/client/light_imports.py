@@ -29,12 +29,13 @@ _MSGSPEC_PARTS: "dict[str, Functions]" = {
     "msgspec._json_schema": {"schema": None, "schema_components": None},
     "platform": {"system": lambda: os.uname().sysname},  # of `uuid`
 }
-# And in a process that is ours alone, in which nobody decodes or encodes numbers and ids of those classes.
+# And in a process that is ours alone, in which nobody decodes or encodes anything of those classes.
 _OWN_MSGSPEC_PARTS: "dict[str, Functions]" = _MSGSPEC_PARTS | {
     "decimal": {"Decimal": type("Decimal", (), {})},
+    "enum": {"Enum": type("Enum", (), {}), "EnumMeta": type("EnumMeta", (type,), {})},
     "uuid": {"UUID": type("UUID", (), {}), "SafeUUID": type("SafeUUID", (), {"unknown": None})},
 }
-_PATHLIB_PARTS: "dict[str, Functions]" = {"urllib.parse": {"quote_from_bytes": None}, "fnmatch": {}}
+_PATHLIB_PARTS: "dict[str, Functions]" = {"urllib.parse": {"quote_from_bytes": None}, "fnmatch": {}, "ntpath": {}}
 _TRIAL_REFERENCE = "Foo"
 _TYPING_BACKPORT = "typing_extensions"  # msgspec does without it from Python 3.11 on
 _OPENSSL = "_hashlib"

@@ -6,6 +6,7 @@ goes by. What is not there, or has changed, is imported as always. The modules o
 names that all of them use are read once. Nothing is imported here that costs time.
 """
 
+import builtins
 import marshal
 import os
 import sys
@@ -14,7 +15,7 @@ from _frozen_importlib_external import ExtensionFileLoader, SourceFileLoader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Collection
     from types import CodeType, ModuleType
     from typing import Any
 
@@ -53,6 +54,7 @@ class ModuleCache:
         self._call_names: list[str] = []  # the modules that are one object, which begins and ends at:
         self._call_place = (0, 0)
         self._call_codes: dict[str, CodeType] | None = None
+        self._import_as_always = builtins.__import__
 
     def read(self) -> None:
         """Read the file; the cache stays empty if there is none for this Python and this path."""
@@ -88,14 +90,12 @@ class ModuleCache:
             spec.submodule_search_locations = [source.rpartition("/")[0]]
         return spec
 
-    def import_directly(self) -> "Callable[[], None]":
-        """Have import statements load what is here without importlib, in a process of one thread; how to end that.
+    def import_directly(self) -> None:
+        """Have import statements load what is here without importlib, in a process of one thread.
 
         Everything else, and every error, is left to importlib.
         """
-        import builtins
-
-        import_as_always, modules = builtins.__import__, sys.modules
+        modules, import_as_always = sys.modules, self._import_as_always
 
         def import_module(
             name: str, scope: "Any" = None, names: "Any" = None, fromlist: "Any" = (), level: int = 0
@@ -112,11 +112,11 @@ class ModuleCache:
                         return import_as_always(name, scope, names, fromlist, level)
             return module
 
-        def end() -> None:
-            builtins.__import__ = import_as_always
-
         builtins.__import__ = import_module  # type: ignore[assignment]  # what is a module to Python is one of any kind
-        return end
+
+    def import_as_always(self) -> None:
+        """Leave import statements to importlib again, which finds what is here."""
+        builtins.__import__ = self._import_as_always
 
     def _load(self, name: str) -> "ModuleType | None":
         """The module of that name, with the packages around it; None if importlib has to look for it."""
@@ -211,6 +211,9 @@ class ModuleCache:
 
 def use_cache(folder: str) -> ModuleCache:
     """Import from the cache in a client's folder, from now on."""
+    for finder in sys.meta_path:
+        if isinstance(finder, ModuleCache):
+            return finder
     cache = ModuleCache(folder)
     sys.meta_path.insert(0, cache)
     cache.read()

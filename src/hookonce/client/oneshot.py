@@ -11,6 +11,9 @@ if __name__ == "__main__":
     gc.disable()  # it ends before there is anything to collect
     with open(f"{sys.argv[1]}/interpreter", encoding="utf-8") as file:  # noqa: PTH123  before all imports
         sys.path[:0] = file.read().splitlines()[2:]
+    from hookonce.client.module_cache import use_cache
+
+    use_cache(sys.argv[1]).import_directly()
     from hookonce.client.oneshot_call import run_script
 
     run_script(*sys.argv[1:4])

@@ -11,15 +11,17 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Container
     from typing import IO
 
+    from hookonce.client.module_cache import ModuleCache
     from hookonce.dispatch.context import CallContext
     from hookonce.model import Stored
 
 _POLL_INTERVAL_S = 0.1  # seconds between two looks at the clock and at the caller
 _MAX_CLIENT_AGE_S = 20.0  # seconds; our own client gives up before, and others are no clients of ours
 _EXIT_CODE_OFFSET = 100  # above the agent's exit code, ours says that everything was said
+_MAX_STAT_BYTES = 4096  # of what /proc tells of a process in one line
 _MAX_ANCESTORS = 16  # processes above us that are looked at
 _BACKGROUND_NICENESS = 10  # how nice a process is that nobody waits for
 _CALLER_STDERR_FD = 3  # where the client has put the caller's stderr, away from what Python itself might say
@@ -33,11 +35,12 @@ class _OneshotCall:
     """One call: its arguments, start time, caller, stderr descriptor, and the slot while we hold it.
 
     `has_current_files`: the files beside the client are known to say what the manifests say now. `late_work` is what
-    may be done after the answer, in a copy of this process; None if all is done before it. `end_direct_imports` has
-    modules be imported as always from then on.
+    may be done after the answer, in a copy of this process; None if all is done before it. `cache` is where its modules
+    come from, and `early_names` are those that every call has.
     """
 
-    end_direct_imports: "Callable[[], None]" = staticmethod(lambda: None)
+    cache: "ModuleCache | None" = None
+    early_names: "Container[str]" = ()
 
     def __init__(self, argv: list[str], caller: int | None, stderr: int, slot: int | None = None) -> None:
         self.argv, self.caller, self.stderr, self.slot = argv, caller, stderr, slot
@@ -46,8 +49,9 @@ class _OneshotCall:
         self.started_at = time.monotonic() - _caller_age_s(caller)
 
     def release_slot(self) -> None:
-        """Release the slot: it is for computing, not for waiting for hooks, which may have threads that import."""
-        self.end_direct_imports()
+        """Release the slot: it is for computing, not for waiting for hooks, which may have threads."""
+        if self.cache is not None:
+            self.cache.import_as_always()
         if self.slot is not None:
             os.close(self.slot)
             self.slot = None
@@ -65,7 +69,7 @@ class _OneshotCall:
         """Do it, one process at a time; and have the next one find the modules that this one has imported."""
         from hookonce.client.module_cache import save_cache
 
-        call_names = [*sys.modules]
+        call_names = [name for name in sys.modules if name not in self.early_names]
         with _recorder_turn():
             for work in self.late_work or ():
                 work()
@@ -84,7 +88,6 @@ def main(argv: list[str], caller: int | None = None, stderr: int = 2) -> int:
 def answer_frame(folder: str, frame: bytes, caller: int, slot: int | None = None) -> int:
     """Answer the call in a client's frame, by the fast path if that is possible."""
     from hookonce.base import wire
-    from hookonce.client import light_imports, module_cache
     from hookonce.dispatch.fast_path import lookup
 
     fields = wire.decode_fields(frame)
@@ -95,12 +98,16 @@ def answer_frame(folder: str, frame: bytes, caller: int, slot: int | None = None
         ancestors = _list_ancestors()  # now, for some wait for us and end with us
         _fork_background(lambda: _record_call(folder, frame, ancestors))
         return 0
-    end_direct_imports = module_cache.use_cache(folder).import_directly()
+    from hookonce.client import light_imports, module_cache
+
+    early_names = {*sys.modules}
+    cache = module_cache.use_cache(folder)
+    cache.import_directly()
     light_imports.import_libraries()
     _use_client_home(folder)
     call = _OneshotCall(os.fsdecode(fields[3]).split("\0")[:-1], caller, _CALLER_STDERR_FD, slot)
     call.has_current_files = table is not None
-    call.late_work, call.end_direct_imports = [], end_direct_imports
+    call.late_work, call.cache, call.early_names = [], cache, early_names
     code = _answer_call(call, fields[2].decode("ascii"), _parse_environment(fields[4]), fields[7])
     if call.late_work:
         _fork_background(call.do_late_work)  # which completes the cache, too
@@ -116,7 +123,6 @@ def _parse_environment(field: bytes) -> dict[str, str]:
 def _answer_call(call: _OneshotCall, call_id: str, environment: dict[str, str], raw: bytes | None) -> int:
     """Answer a call, reading its payload first if there is none."""
     from hookonce.base import wire
-    from hookonce.client import stdin
     from hookonce.dispatch import context, dispatcher
     from hookonce.dispatch.fail_mode import encode_reply
     from hookonce.handlers.operation import Operation, OperationResult, run_blocking, run_to_completion
@@ -127,7 +133,10 @@ def _answer_call(call: _OneshotCall, call_id: str, environment: dict[str, str], 
 
     try:
         with DeadlineGuard(call.started_at + dispatcher.call_timeout_s(call.argv), call.caller):
-            raw = stdin.read_payload() if raw is None else raw
+            if raw is None:
+                from hookonce.client.stdin import read_payload
+
+                raw = read_payload()
             if not call.has_current_files:
                 dispatcher.refresh_client_files()
             call_context = _build_context(call, environment)
@@ -210,8 +219,11 @@ def _list_ancestors() -> list[tuple[int, str]]:
 
 
 def _read_stat(process: int | str | None) -> list[str]:
-    with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as file:  # noqa: PTH123  before all imports
-        return file.read().rpartition(")")[2].split()
+    fd = os.open(f"/proc/{process}/stat", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return os.read(fd, _MAX_STAT_BYTES).decode("utf-8", "replace").rpartition(")")[2].split()
+    finally:
+        os.close(fd)
 
 
 def _recorder_turn() -> "IO[bytes]":

@@ -33,7 +33,7 @@ from hookonce.base.runtime_dir import (
     update_locked,
     write_atomic,
 )
-from hookonce.base.sealing import is_sealed, seal, unseal
+from hookonce.base.sealing import is_sealed, recall_value, seal, seal_value, unseal
 from hookonce.dispatch.request.call_request import CallDecision
 from hookonce.errors import HookonceError
 from hookonce.model import Event, Reply
@@ -304,9 +304,9 @@ def update_page(
 
     def transform_page(data: bytes) -> bytes:
         nonlocal new_entries
-        entries = parse_entries(data, key)
+        entries = parse_entries(data, key) if (page := recall_value(key, data)) is None else page
         new_entries = transform(entries)
-        return data if new_entries == entries else seal(key, dump(new_entries))
+        return data if new_entries == entries else seal_value(key, dump(new_entries), new_entries)
 
     update_locked(path, transform_page, acquire_lock)
     return new_entries

@@ -11,13 +11,13 @@ from os.path import join
 from time import monotonic, time
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from hookonce.agents import canonical_event_of, point_of
 from hookonce.base import ids, invocation, process_info
 from hookonce.base.jsontext import drop_none, load_leniently
 from hookonce.base.runtime_dir import runtime_path
-from hookonce.dispatch import context, dedup, fail_mode, intake, pause, stop_limit
+from hookonce.dispatch import context, dedup, fail_mode, intake, pause
 from hookonce.dispatch.context import CallContext
 from hookonce.dispatch.hook_faults import notice
 from hookonce.dispatch.identification import configured_name, identify
@@ -201,7 +201,9 @@ def _parse_arguments(argv: list[str], call_id: str = "", started_at: float | Non
     call = invocation.parse_arguments(*argv)
     if call is None:
         raise HookonceError(f"unknown arguments: {argv}")
-    return CallArguments(*call[1:], id=call_id, started_at=started_at)
+    options = asdict(call)
+    del options["client"]
+    return CallArguments(**options, id=call_id, started_at=started_at)
 
 
 def refresh_client_files() -> None:
@@ -312,9 +314,11 @@ def _find_call_refusal(
         return None
     cwd = join(call_context.cwd, event.cwd or "")  # noqa: PTH118  as where hooks are chosen
     refusal = fail_mode.find_call_refusal(request.arguments, event.type, cwd, problem)
-    if is_stop and refusal is not None and not stop_limit.refuse_stop(event, refusal):
-        return None
-    return refusal
+    if not is_stop or refusal is None:
+        return refusal
+    from hookonce.dispatch.stop_limit import refuse_stop  # few stops are refused
+
+    return refusal if refuse_stop(event, refusal) else None
 
 
 def late_reply(call: IncomingCall) -> Reply:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from hookonce.agents import point_of
 from hookonce.base import invocation, process_info, runtime_dir
-from hookonce.dispatch import dedup, fail_mode, intake, stop_limit
+from hookonce.dispatch import dedup, fail_mode, intake
 from hookonce.dispatch.context import CallContext
 from hookonce.dispatch.dialect import is_agent_dialect
 from hookonce.dispatch.request.call_request import CallDecision, CallRequest, HooksInForce, call_budget_s
@@ -59,6 +59,8 @@ def process_request(request: CallRequest, call_context: CallContext) -> Task[Cal
     if event.type in _SWEEP_EVENTS:
         runtime_dir.remove_stale_files()
     if event.type == "before_prompt":
+        from hookonce.dispatch import stop_limit  # as below
+
         stop_limit.reset_stops(event)
     if request.document is not None:
         return (yield from _process_document(request, call_context, deadline))
@@ -241,7 +243,11 @@ def _apply_stop_limit(request: CallRequest, decision: Decision) -> tuple[Decisio
     """Apply the stop limit: an agent that is never let go would cost its user money for ever."""
     if "retry" not in point_of(request.agent, request.native).capabilities or decision.proceed is False:
         return decision, []
-    if decision.outcome != "deny" or stop_limit.refuse_stop(request.event, decision.reason):
+    if decision.outcome != "deny":
+        return decision, []
+    from hookonce.dispatch import stop_limit  # few stops are refused
+
+    if stop_limit.refuse_stop(request.event, decision.reason):
         return decision, []
     return Decision(), [
         _gap("stop", f"hooks have refused to let the agent stop {stop_limit.MAX_REFUSALS} times; now it may stop")

@@ -8,7 +8,6 @@ import os
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from itertools import groupby
-from math import inf
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -203,7 +202,7 @@ def _run_batch(
         from hookonce.handlers.loop_task import TaskGroup  # most hooks run alone
 
         tasks = [_run_hook(hook, hook.event or event, caller, deadline) for hook in batch]
-        group = TaskGroup(tasks, inf, lambda index, outcome: _ends_call(batch[index], outcome[0]))
+        group = TaskGroup(tasks, float("inf"), lambda index, outcome: _ends_call(batch[index], outcome[0]))
         yield group
         if group.error is not None:
             raise group.error

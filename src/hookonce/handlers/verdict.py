@@ -1,7 +1,5 @@
 """Verdict of a hook's run: exit code and answer become a decision; and the result that every handler returns."""
 
-from typing import NamedTuple
-
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -13,7 +11,7 @@ BLOCK = 2  # the exit code that refuses
 NONE = Decision()
 
 
-class Verdict(NamedTuple):
+class Verdict(Struct, frozen=True):
     """A decision, why the hook failed if it did, and what of its answer did not count."""
 
     decision: Decision

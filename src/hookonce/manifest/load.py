@@ -5,11 +5,11 @@ from typing import Any
 
 from msgspec.structs import fields, replace
 
+from hookonce.base.jsontext import decode_text
 from hookonce.base.jsontext import load as parse_json
 from hookonce.base.regex import lazy_pattern
 from hookonce.errors import HookonceError
 from hookonce.manifest import schema
-from hookonce.manifest.http_script import explain_url_fault
 from hookonce.manifest.match import find_matcher_problems
 from hookonce.manifest.schema import MAX_TIMEOUT_S, PLATFORMS, REQUIRED_FIELDS, SPEC_REGEX, FieldSpec, JsonKind
 from hookonce.model import Handler, Hook, Manifest, Object, Problem
@@ -148,9 +148,15 @@ def _hook_warnings(hook: Any, path: str) -> Iterator[Problem]:
     for name in platform if type(platform) is dict else ():
         if name not in PLATFORMS:
             yield f"{path}.handler.platform.{name}", f"is ignored: expected one of {', '.join(PLATFORMS)}"
-    url = handler.get("url")
-    if handler.get("type") == "http" and type(url) is str and (fault := explain_url_fault(url)) is not None:
-        yield f"{path}.handler.url", f"will not be called: {fault}"
+    if handler.get("type") == "http" and type(url := handler.get("url")) is str:
+        yield from _url_warnings(url, f"{path}.handler.url")
+
+
+def _url_warnings(url: str, path: str) -> Iterator[Problem]:
+    from hookonce.manifest.http_script import explain_url_fault  # most hooks are no servers
+
+    if (fault := explain_url_fault(url)) is not None:
+        yield path, f"will not be called: {fault}"
 
 
 _DARWIN_NAMES = ("osx", "macos", "darwin")
@@ -171,7 +177,7 @@ class ManifestError(HookonceError):
 def parse_document(raw: bytes) -> Any:
     """The document of a manifest's bytes; YAML unless it begins like JSON."""
     try:
-        text = raw.decode("utf-8-sig")
+        text = decode_text(raw)
         return parse_json(text) if text.lstrip()[:1] in {"{", "["} else _load_yaml(text)
     except UnicodeDecodeError as fault:
         raise ManifestError([("$", f"invalid UTF-8 at byte {fault.start}")]) from None
@@ -192,7 +198,7 @@ def _load_yaml(text: str) -> Any:
 
 def duplicate_key_paths(raw: bytes) -> list[str]:
     """The paths of the keys that a manifest repeats; the last of them counts, in JSON as in YAML."""
-    text = raw.decode("utf-8-sig")
+    text = decode_text(raw)
     if text.lstrip()[:1] in {"{", "["}:
         from hookonce.base.json_stream import duplicate_paths
 
@@ -311,7 +317,7 @@ OPENHOOK_DIALECT = "openhook"
 def load_openhook_file(data: bytes) -> Manifest:
     """The manifest of an `.openhook.json`, one hook for each event of an entry; what is no entry is left out."""
     try:
-        document: Any = parse_json(data.decode("utf-8-sig"))
+        document: Any = parse_json(decode_text(data))
     except (ValueError, RecursionError) as problem:
         raise HookonceError(f"not JSON: {problem}") from None
     entries = document.get("hooks") if type(document) is dict else None

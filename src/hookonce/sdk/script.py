@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import ValidationError, convert
 
-from hookonce.base.jsontext import load_leniently
+from hookonce.base.jsontext import decode_text, load_leniently
 from hookonce.client import stdin
 from hookonce.errors import HookonceError, PayloadError, UsageError
 from hookonce.model import Decision, Event, Object, Reply
@@ -84,7 +84,7 @@ def parse_event(document: Any) -> Event:
 
 def _parse_payload(raw: bytes) -> Object:
     try:
-        document = load_leniently(raw.decode("utf-8-sig", "replace")) if raw.strip() else {}
+        document = load_leniently(decode_text(raw, "replace")) if raw.strip() else {}
     except ValueError as problem:
         raise PayloadError(f"stdin is not JSON: {problem}") from None
     if type(document) is not dict:

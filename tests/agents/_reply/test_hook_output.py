@@ -88,9 +88,9 @@ def test_no_answer_is_too_strange_to_be_read(name, found, code, on_stderr):
     ("shape", "found", "expected"),
     [
         (FULL, {"hookSpecificOutput": {"hookEventName": "Stop"}}, None),
-        (FULL._replace(requires_event_name=False), {"hookSpecificOutput": {"additionalContext": "x"}}, Decision(context="x")),
+        (replace(FULL, requires_event_name=False), {"hookSpecificOutput": {"additionalContext": "x"}}, Decision(context="x")),
         (FULL, {"systemMessage": 5, "decision": "block"}, None),
-        (FULL._replace(strict=False), {"systemMessage": 5, "decision": "block"}, Decision(outcome="deny")),
+        (replace(FULL, strict=False), {"systemMessage": 5, "decision": "block"}, Decision(outcome="deny")),
         (FULL, {"decision": "deny"}, None),
         (ReplySchema((CONTINUE, BLOCK), proceed=None), {"continue": True, "decision": "block"}, Decision(outcome="deny")),
         (ReplySchema((CONTINUE,), proceed=None), {"continue": False, "stopReason": "x"}, Decision(outcome="deny", reason="x")),

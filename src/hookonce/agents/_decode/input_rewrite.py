@@ -4,8 +4,9 @@ Where decoding changes the shape of the input, a change is put back where the va
 native input that decodes to what the hook wanted is sent, anything else would be a guess.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from hookonce.agents._decode.tool_calls import canonical_arguments, canonical_tool_name, native_arguments
@@ -15,7 +16,7 @@ from hookonce.vocabulary.tools import ARGUMENTS
 _MISSING = object()
 
 
-class _InputMapping(NamedTuple):
+class _InputMapping(Struct, frozen=True):
     """Mapping between native and canonical input of one call."""
 
     canonical_names: dict[str, str]

@@ -6,7 +6,9 @@ and are left to the agent's package.
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
+
+from msgspec import Struct
 
 from hookonce.agents._reply import answer
 from hookonce.agents._reply.answer import DEFAULT_REASON
@@ -17,13 +19,18 @@ HOOK_OUTPUT_KEY = "hookSpecificOutput"
 EVENT_NAME_PATH: KeyPath = (HOOK_OUTPUT_KEY, "hookEventName")
 
 
-class OutcomeField(NamedTuple):
+class OutcomeField(Struct, frozen=True):
     """Field that carries an outcome: its key path, the path of its reason, and the meaning of its words."""
 
     outcome: KeyPath
     reason: KeyPath
     words: Mapping[str | bool, Outcome | None]
     requires_reason: bool = False
+
+    @property
+    def paths(self) -> tuple[KeyPath, KeyPath]:
+        """The key paths of the outcome, and of its reason."""
+        return self.outcome, self.reason
 
 
 PERMISSION = OutcomeField(
@@ -50,7 +57,7 @@ INPUT_PATH: KeyPath = (HOOK_OUTPUT_KEY, "updatedInput")
 REQUEST_INPUT_PATH: KeyPath = (HOOK_OUTPUT_KEY, "decision", "updatedInput")
 
 
-class ReplySchema(NamedTuple):
+class ReplySchema(Struct, frozen=True):
     """Key paths of one event's reply; a path that is None does not exist there."""
 
     outcomes: tuple[

@@ -8,7 +8,7 @@ from hookonce.agents._reply.hook_output import ReplySchema, build_fields, parse_
 from hookonce.model import Decision, Object, Reply
 
 # Auggie knows the word allow and grants nothing for it.
-_PERMISSION = hook_output.PERMISSION._replace(words={"deny": "deny", "ask": "ask", "allow": None})
+_PERMISSION = replace(hook_output.PERMISSION, words={"deny": "deny", "ask": "ask", "allow": None})
 _SCHEMAS = {
     "PreToolUse": ReplySchema((_PERMISSION,), input=hook_output.INPUT_PATH),
     "PostToolUse": ReplySchema((hook_output.NESTED_BLOCK,), context=hook_output.CONTEXT_PATH),

@@ -10,10 +10,10 @@ from hookonce.agents._reply.hook_output import ReplySchema, build_fields, parse_
 from hookonce.model import Decision, Object, Reply
 
 # A call that is put off until somebody resumes the session is one that somebody is asked about.
-_PERMISSION = hook_output.PERMISSION._replace(words={**hook_output.PERMISSION.words, "defer": "ask"})
-_LEGACY_BLOCK = hook_output.BLOCK._replace(words={"block": "deny", "approve": "allow"})
+_PERMISSION = replace(hook_output.PERMISSION, words={**hook_output.PERMISSION.words, "defer": "ask"})
+_LEGACY_BLOCK = replace(hook_output.BLOCK, words={"block": "deny", "approve": "allow"})
 _CONTEXT_SCHEMA = ReplySchema(context=hook_output.CONTEXT_PATH)
-_BLOCK_SCHEMA = _CONTEXT_SCHEMA._replace(outcomes=(hook_output.BLOCK,))
+_BLOCK_SCHEMA = replace(_CONTEXT_SCHEMA, outcomes=(hook_output.BLOCK,))
 _SCHEMAS = {
     "PreToolUse": ReplySchema((_PERMISSION, _LEGACY_BLOCK), hook_output.CONTEXT_PATH, hook_output.INPUT_PATH),
     "PermissionRequest": ReplySchema((hook_output.PERMISSION_REQUEST,), input=hook_output.REQUEST_INPUT_PATH),

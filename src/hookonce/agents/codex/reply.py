@@ -7,23 +7,25 @@ which grants nothing: whoever must approve is asked all the same.
 from collections.abc import Iterator
 from typing import Any
 
+from msgspec.structs import replace
+
 from hookonce.agents._reply import hook_output
 from hookonce.agents._reply.answer import DENY_EXIT_CODE, json_reply, parse_object
 from hookonce.agents._reply.hook_output import KeyPath, OutcomeField, ReplySchema, build_fields, parse_fields, value_at
 from hookonce.model import Decision, Object, Reply
 
-_PERMISSION = hook_output.PERMISSION._replace(words={"deny": "deny", "allow": None}, requires_reason=True)
-_BLOCK = hook_output.BLOCK._replace(words={"block": "deny"}, requires_reason=True)
+_PERMISSION = replace(hook_output.PERMISSION, words={"deny": "deny", "allow": None}, requires_reason=True)
+_BLOCK = replace(hook_output.BLOCK, words={"block": "deny"}, requires_reason=True)
 _STOP_SCHEMA = ReplySchema((_BLOCK,), suppress=None)
 _PLAIN_SCHEMA = ReplySchema(proceed=None, suppress=None)
-_CONTEXT_SCHEMA = _PLAIN_SCHEMA._replace(context=hook_output.CONTEXT_PATH)
-_COMPACT_SCHEMA = _PLAIN_SCHEMA._replace(outcomes=(hook_output.CONTINUE,))
+_CONTEXT_SCHEMA = replace(_PLAIN_SCHEMA, context=hook_output.CONTEXT_PATH)
+_COMPACT_SCHEMA = replace(_PLAIN_SCHEMA, outcomes=(hook_output.CONTINUE,))
 _SCHEMAS = {
-    "PreToolUse": _CONTEXT_SCHEMA._replace(outcomes=(_PERMISSION, _BLOCK), input=hook_output.INPUT_PATH),
-    "PermissionRequest": _PLAIN_SCHEMA._replace(outcomes=(hook_output.PERMISSION_REQUEST,)),
-    "PostToolUse": _CONTEXT_SCHEMA._replace(outcomes=(_BLOCK, hook_output.CONTINUE)),
+    "PreToolUse": replace(_CONTEXT_SCHEMA, outcomes=(_PERMISSION, _BLOCK), input=hook_output.INPUT_PATH),
+    "PermissionRequest": replace(_PLAIN_SCHEMA, outcomes=(hook_output.PERMISSION_REQUEST,)),
+    "PostToolUse": replace(_CONTEXT_SCHEMA, outcomes=(_BLOCK, hook_output.CONTINUE)),
     "UserPromptSubmit": ReplySchema((_BLOCK,), hook_output.CONTEXT_PATH, suppress=None),
-    "SessionStart": _CONTEXT_SCHEMA._replace(outcomes=(hook_output.CONTINUE,)),
+    "SessionStart": replace(_CONTEXT_SCHEMA, outcomes=(hook_output.CONTINUE,)),
     "SubagentStart": _CONTEXT_SCHEMA,
     "Stop": _STOP_SCHEMA,
     "SubagentStop": _STOP_SCHEMA,
@@ -33,12 +35,18 @@ _SCHEMAS = {
 }
 _MESSAGE_PATH: KeyPath = ("systemMessage",)
 _COMMON_PATHS: frozenset[KeyPath] = frozenset({("continue",), ("stopReason",), ("suppressOutput",), _MESSAGE_PATH})
-_DECISION_PATHS = frozenset(_BLOCK[:2])  # of the outcome, and of its reason
+_DECISION_PATHS = frozenset(_BLOCK.paths)
 _CONTEXT_PATHS: frozenset[KeyPath] = frozenset({hook_output.EVENT_NAME_PATH, hook_output.CONTEXT_PATH})
 # What may be said; a field that Codex knows and cannot do costs the whole answer like one that it does not know.
 _ALLOWED_PATHS: dict[str, frozenset[KeyPath]] = {
-    "PreToolUse": _DECISION_PATHS | _CONTEXT_PATHS | {_MESSAGE_PATH, *_PERMISSION[:2], hook_output.INPUT_PATH},
-    "PermissionRequest": frozenset({_MESSAGE_PATH, hook_output.EVENT_NAME_PATH, *hook_output.PERMISSION_REQUEST[:2]}),
+    "PreToolUse": _DECISION_PATHS | _CONTEXT_PATHS | {_MESSAGE_PATH, *_PERMISSION.paths, hook_output.INPUT_PATH},
+    "PermissionRequest": frozenset(
+        {
+            _MESSAGE_PATH,
+            hook_output.EVENT_NAME_PATH,
+            *hook_output.PERMISSION_REQUEST.paths,
+        }
+    ),
     "PostToolUse": (_COMMON_PATHS | _DECISION_PATHS | _CONTEXT_PATHS) - {("suppressOutput",)},
     "UserPromptSubmit": _COMMON_PATHS | _DECISION_PATHS | _CONTEXT_PATHS,
     **dict.fromkeys(("SessionStart", "SubagentStart"), _COMMON_PATHS | _CONTEXT_PATHS),

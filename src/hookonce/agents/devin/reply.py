@@ -1,19 +1,21 @@
 """Replies to Devin, by its documentation: a decision at the top level, and exit code 2 for a denial."""
 
+from msgspec.structs import replace
+
 from hookonce.agents._reply.answer import DENY_EXIT_CODE, json_reply, parse_object
 from hookonce.agents._reply.hook_output import CONTEXT_PATH, OutcomeField, ReplySchema, build_fields, parse_fields
 from hookonce.model import Decision, Object, Reply
 
 _PERMISSION_OUTCOME = OutcomeField(("decision",), ("reason",), {"block": "deny", "deny": "deny", "approve": "allow"})
-_DENY_OUTCOME = _PERMISSION_OUTCOME._replace(
-    words={"block": "deny", "deny": "deny", "approve": None}, requires_reason=True
+_DENY_OUTCOME = replace(
+    _PERMISSION_OUTCOME, words={"block": "deny", "deny": "deny", "approve": None}, requires_reason=True
 )
 _EMPTY_SCHEMA = ReplySchema(proceed=None, message=None, suppress=None, requires_event_name=False, strict=False)
 _SCHEMAS = dict.fromkeys(
-    ("PreToolUse", "UserPromptSubmit", "Stop"), _EMPTY_SCHEMA._replace(outcomes=(_DENY_OUTCOME,))
+    ("PreToolUse", "UserPromptSubmit", "Stop"), replace(_EMPTY_SCHEMA, outcomes=(_DENY_OUTCOME,))
 ) | {
-    "PermissionRequest": _EMPTY_SCHEMA._replace(outcomes=(_PERMISSION_OUTCOME,)),
-    "PostToolUse": _EMPTY_SCHEMA._replace(context=CONTEXT_PATH),
+    "PermissionRequest": replace(_EMPTY_SCHEMA, outcomes=(_PERMISSION_OUTCOME,)),
+    "PostToolUse": replace(_EMPTY_SCHEMA, context=CONTEXT_PATH),
 }
 
 

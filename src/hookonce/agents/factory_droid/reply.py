@@ -10,15 +10,15 @@ _STOP_EXIT_CODE = 3  # the exit code that ends the whole run
 _BEFORE_TOOL, _AFTER_TOOL = "PreToolUse", "PostToolUse"
 _PROMPT, _START, _STOP = "UserPromptSubmit", "SessionStart", "Stop"
 # To ask changes nothing, whatever the mode.
-_PERMISSION = hook_output.PERMISSION._replace(words={"allow": "allow", "deny": "deny", "ask": None})
+_PERMISSION = replace(hook_output.PERMISSION, words={"allow": "allow", "deny": "deny", "ask": None})
 _EMPTY_SCHEMA = ReplySchema(proceed=None, message=None, suppress=None, requires_event_name=False)
-_STOPPABLE_SCHEMA = _EMPTY_SCHEMA._replace(proceed=ReplySchema().proceed)
+_STOPPABLE_SCHEMA = replace(_EMPTY_SCHEMA, proceed=ReplySchema().proceed)
 _SCHEMAS = {
-    _BEFORE_TOOL: _STOPPABLE_SCHEMA._replace(outcomes=(_PERMISSION,), input=hook_output.INPUT_PATH),
-    _AFTER_TOOL: _STOPPABLE_SCHEMA._replace(context=hook_output.CONTEXT_PATH, message=ReplySchema().message),
-    _PROMPT: _STOPPABLE_SCHEMA._replace(context=hook_output.CONTEXT_PATH, input=hook_output.INPUT_PATH),
-    _START: _EMPTY_SCHEMA._replace(context=hook_output.CONTEXT_PATH),
-    _STOP: _STOPPABLE_SCHEMA._replace(outcomes=(hook_output.BLOCK._replace(requires_reason=True),)),
+    _BEFORE_TOOL: replace(_STOPPABLE_SCHEMA, outcomes=(_PERMISSION,), input=hook_output.INPUT_PATH),
+    _AFTER_TOOL: replace(_STOPPABLE_SCHEMA, context=hook_output.CONTEXT_PATH, message=ReplySchema().message),
+    _PROMPT: replace(_STOPPABLE_SCHEMA, context=hook_output.CONTEXT_PATH, input=hook_output.INPUT_PATH),
+    _START: replace(_EMPTY_SCHEMA, context=hook_output.CONTEXT_PATH),
+    _STOP: replace(_STOPPABLE_SCHEMA, outcomes=(replace(hook_output.BLOCK, requires_reason=True),)),
 }
 _EXIT_CODE_ONLY_EVENTS = frozenset({_PROMPT, "PreCompact"})  # where an object cannot refuse
 # Before a tool it can, but only the first object that names a permission counts, and that may be another hook's.

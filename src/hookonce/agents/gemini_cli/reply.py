@@ -11,19 +11,19 @@ from hookonce.base.jsontext import load
 from hookonce.model import Decision, Json, Object, Reply
 
 _DENY_OUTCOME = OutcomeField(("decision",), ("reason",), {"deny": "deny", "block": "deny"}, requires_reason=True)
-_ASK_OUTCOME = _DENY_OUTCOME._replace(words={"deny": "deny", "block": "deny", "ask": "ask"})
+_ASK_OUTCOME = replace(_DENY_OUTCOME, words={"deny": "deny", "block": "deny", "ask": "ask"})
 _LENIENT_SCHEMA = ReplySchema(requires_event_name=False, strict=False)
-_NO_STOP_SCHEMA = _LENIENT_SCHEMA._replace(proceed=None)
-_DENY_SCHEMA = _LENIENT_SCHEMA._replace(outcomes=(_DENY_OUTCOME,))
+_NO_STOP_SCHEMA = replace(_LENIENT_SCHEMA, proceed=None)
+_DENY_SCHEMA = replace(_LENIENT_SCHEMA, outcomes=(_DENY_OUTCOME,))
 _SCHEMAS = {
-    "BeforeTool": _LENIENT_SCHEMA._replace(outcomes=(_ASK_OUTCOME,), input=(hook_output.HOOK_OUTPUT_KEY, "tool_input")),
-    "AfterTool": _DENY_SCHEMA._replace(context=hook_output.CONTEXT_PATH),
-    "BeforeAgent": _DENY_SCHEMA._replace(context=hook_output.CONTEXT_PATH),
+    "BeforeTool": replace(_LENIENT_SCHEMA, outcomes=(_ASK_OUTCOME,), input=(hook_output.HOOK_OUTPUT_KEY, "tool_input")),
+    "AfterTool": replace(_DENY_SCHEMA, context=hook_output.CONTEXT_PATH),
+    "BeforeAgent": replace(_DENY_SCHEMA, context=hook_output.CONTEXT_PATH),
     "AfterAgent": _DENY_SCHEMA,
-    "BeforeModel": _DENY_SCHEMA._replace(input=(hook_output.HOOK_OUTPUT_KEY, "llm_request")),
-    "AfterModel": _DENY_SCHEMA._replace(output=(hook_output.HOOK_OUTPUT_KEY, "llm_response")),
-    "BeforeToolSelection": _NO_STOP_SCHEMA._replace(input=(hook_output.HOOK_OUTPUT_KEY, "toolConfig")),
-    "SessionStart": _NO_STOP_SCHEMA._replace(context=hook_output.CONTEXT_PATH),
+    "BeforeModel": replace(_DENY_SCHEMA, input=(hook_output.HOOK_OUTPUT_KEY, "llm_request")),
+    "AfterModel": replace(_DENY_SCHEMA, output=(hook_output.HOOK_OUTPUT_KEY, "llm_response")),
+    "BeforeToolSelection": replace(_NO_STOP_SCHEMA, input=(hook_output.HOOK_OUTPUT_KEY, "toolConfig")),
+    "SessionStart": replace(_NO_STOP_SCHEMA, context=hook_output.CONTEXT_PATH),
 }
 _MESSAGE_KEY = "systemMessage"
 

@@ -1,24 +1,26 @@
 """Replies to Qwen Code: Claude Code's keys, read as Gemini CLI reads them; after code 2 stderr is the reply."""
 
+from msgspec.structs import replace
+
 from hookonce.agents._reply import hook_output
 from hookonce.agents._reply.answer import DENY_EXIT_CODE, json_reply, parse_object, text_context
 from hookonce.agents._reply.hook_output import ReplySchema, build_fields, parse_fields
 from hookonce.base.jsontext import load
 from hookonce.model import Decision, Object, Reply
 
-_PERMISSION = hook_output.PERMISSION._replace(words={"deny": "deny", "ask": "ask"})
-_TOP_DECISION = hook_output.BLOCK._replace(words={"deny": "deny", "block": "deny", "ask": "ask"})
-_BLOCK = hook_output.BLOCK._replace(words={"block": "deny", "deny": "deny"}, requires_reason=True)
+_PERMISSION = replace(hook_output.PERMISSION, words={"deny": "deny", "ask": "ask"})
+_TOP_DECISION = replace(hook_output.BLOCK, words={"deny": "deny", "block": "deny", "ask": "ask"})
+_BLOCK = replace(hook_output.BLOCK, words={"block": "deny", "deny": "deny"}, requires_reason=True)
 _LENIENT_SCHEMA = ReplySchema(proceed=None, requires_event_name=False, strict=False)
-_BLOCK_SCHEMA = _LENIENT_SCHEMA._replace(outcomes=(_BLOCK, hook_output.CONTINUE))
-_CONTEXT_SCHEMA = _LENIENT_SCHEMA._replace(context=hook_output.CONTEXT_PATH)
+_BLOCK_SCHEMA = replace(_LENIENT_SCHEMA, outcomes=(_BLOCK, hook_output.CONTINUE))
+_CONTEXT_SCHEMA = replace(_LENIENT_SCHEMA, context=hook_output.CONTEXT_PATH)
 _SCHEMAS = {
-    "PreToolUse": _LENIENT_SCHEMA._replace(outcomes=(_PERMISSION, _TOP_DECISION, hook_output.CONTINUE)),
-    "PermissionRequest": _LENIENT_SCHEMA._replace(
-        outcomes=(hook_output.PERMISSION_REQUEST,), input=hook_output.REQUEST_INPUT_PATH
+    "PreToolUse": replace(_LENIENT_SCHEMA, outcomes=(_PERMISSION, _TOP_DECISION, hook_output.CONTINUE)),
+    "PermissionRequest": replace(
+        _LENIENT_SCHEMA, outcomes=(hook_output.PERMISSION_REQUEST,), input=hook_output.REQUEST_INPUT_PATH
     ),
-    "PostToolUse": _CONTEXT_SCHEMA._replace(outcomes=(hook_output.CONTINUE,)),
-    "UserPromptSubmit": _CONTEXT_SCHEMA._replace(outcomes=(_BLOCK,), proceed=("continue",)),
+    "PostToolUse": replace(_CONTEXT_SCHEMA, outcomes=(hook_output.CONTINUE,)),
+    "UserPromptSubmit": replace(_CONTEXT_SCHEMA, outcomes=(_BLOCK,), proceed=("continue",)),
 }
 _BLOCK_EVENTS = ("PostToolBatch", "UserPromptExpansion", "Stop", "SubagentStop", "TodoCreated", "TodoCompleted")
 _SCHEMAS |= dict.fromkeys(_BLOCK_EVENTS, _BLOCK_SCHEMA)

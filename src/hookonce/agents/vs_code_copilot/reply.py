@@ -6,20 +6,22 @@ supports that, and not every one a block.
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from hookonce.agents._reply import hook_output
 from hookonce.agents._reply.answer import DENY_EXIT_CODE, json_reply, parse_object
 from hookonce.agents._reply.hook_output import ReplySchema, build_fields, parse_fields, value_at
 from hookonce.model import Decision, Object, Reply
 
-_BLOCK = hook_output.BLOCK._replace(requires_reason=True)
+_BLOCK = replace(hook_output.BLOCK, requires_reason=True)
 _LENIENT_SCHEMA = ReplySchema(suppress=None, requires_event_name=False, strict=False)
-_CONTEXT_SCHEMA = _LENIENT_SCHEMA._replace(context=hook_output.CONTEXT_PATH)
+_CONTEXT_SCHEMA = replace(_LENIENT_SCHEMA, context=hook_output.CONTEXT_PATH)
 _SCHEMAS = {
-    "PreToolUse": _CONTEXT_SCHEMA._replace(outcomes=(hook_output.PERMISSION,), input=hook_output.INPUT_PATH),
-    "PostToolUse": _CONTEXT_SCHEMA._replace(outcomes=(_BLOCK,)),
-    "UserPromptSubmit": _CONTEXT_SCHEMA._replace(outcomes=(hook_output.CONTINUE, _BLOCK), proceed=None),
-    "Stop": _LENIENT_SCHEMA._replace(outcomes=(hook_output.NESTED_BLOCK,)),
-    "SubagentStop": _LENIENT_SCHEMA._replace(outcomes=(_BLOCK,)),
+    "PreToolUse": replace(_CONTEXT_SCHEMA, outcomes=(hook_output.PERMISSION,), input=hook_output.INPUT_PATH),
+    "PostToolUse": replace(_CONTEXT_SCHEMA, outcomes=(_BLOCK,)),
+    "UserPromptSubmit": replace(_CONTEXT_SCHEMA, outcomes=(hook_output.CONTINUE, _BLOCK), proceed=None),
+    "Stop": replace(_LENIENT_SCHEMA, outcomes=(hook_output.NESTED_BLOCK,)),
+    "SubagentStop": replace(_LENIENT_SCHEMA, outcomes=(_BLOCK,)),
     "SessionStart": _CONTEXT_SCHEMA,
     "SubagentStart": _CONTEXT_SCHEMA,
 }

@@ -1,7 +1,6 @@
 """Request of a call: arguments and payload, decoded once, with the agent and the event by evidence."""
 
 from codecs import BOM_UTF8
-from math import isfinite
 from time import time
 from typing import TYPE_CHECKING, Any
 
@@ -232,7 +231,7 @@ def call_budget_s(agent: Agent, native: str, timeout_s: float | None, *, is_wrap
 
     A wrapper without a timeout has the agent's own default, an installed entry the one that we have written.
     """
-    if timeout_s is None or not (isfinite(timeout_s) and timeout_s > 0):
+    if timeout_s is None or not 0 < timeout_s < float("inf"):
         timeout_s = (agent.config.timeout if is_wrapper else None) or entry_timeout(agent, native)
     limits = (timeout_s, point_of(agent, native).hard_timeout_s, agent.config.longest)
     limit = min(value for value in limits if value is not None)
