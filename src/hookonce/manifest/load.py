@@ -164,13 +164,16 @@ _HANDLER_ATTRIBUTES = {field.encode_name: field.name for field in fields(Handler
 _HOOK_ATTRIBUTES = {field.encode_name: field.name for field in fields(Hook) if field.name not in {"extra", "handler"}}
 
 
+PROBLEMS_PREFIX = "the manifest has problems: "
+
+
 class ManifestError(HookonceError):
     """A manifest that cannot be used; `problems` holds every fault with its path."""
 
     def __init__(self, problems: list[Problem]) -> None:
         first = "; ".join(f"{path}: {message}" for path, message in problems[:3])
         more = f" and {len(problems) - 3} more" if len(problems) > 3 else ""  # noqa: PLR2004  as many as a line holds
-        super().__init__(f"the manifest has problems: {first}{more}")
+        super().__init__(f"{PROBLEMS_PREFIX}{first}{more}")
         self.problems = problems
 
 
@@ -184,7 +187,12 @@ def parse_document(raw: bytes) -> Any:
     except RecursionError:
         raise ManifestError([("$", "the document is nested too deeply")]) from None
     except ValueError as fault:
-        raise ManifestError([("$", f"neither JSON nor YAML: {fault}")]) from None
+        from json import JSONDecodeError  # loaded for such a fault only
+
+        message = f"not valid JSON: {fault}"
+        if isinstance(fault, JSONDecodeError):
+            message = f"line {fault.lineno}, column {fault.colno}: not valid JSON: {fault.msg}"
+        raise ManifestError([("$", message)]) from None
 
 
 def _load_yaml(text: str) -> Any:
@@ -193,7 +201,10 @@ def _load_yaml(text: str) -> Any:
     try:
         return yaml.safe_load(text)
     except yaml.YAMLError as fault:
-        raise ValueError(" ".join(str(fault).split())) from None
+        mark = getattr(fault, "problem_mark", None)
+        place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark is not None else ""
+        reason = " ".join(str(getattr(fault, "problem", None) or fault).split())
+        raise ManifestError([("$", f"{place}not valid YAML: {reason}")]) from None
 
 
 def duplicate_key_paths(raw: bytes) -> list[str]:

@@ -182,13 +182,13 @@ def test_nothing_else_is_told_of_them(seen):
 
 def break_manifest(own):
     put(own / "hooks.json", "{")
-    return "its last good version is in force, with 1 hook: "
+    return "hooks.json, line 1, column 2: not valid JSON: Expecting property name enclosed in double quotes. Its last good version is in force, with 1 hook; hookonce check "
 
 
 def break_first(own):
     (own.parents[1] / ".local/share/hookonce/good").rename(own.parents[1] / "elsewhere")
     break_manifest(own)
-    return "none of its hooks runs, because there is no earlier good version: "
+    return "None of its hooks runs, because there is no earlier good version; hookonce check "
 
 
 def add_second(own):
@@ -230,7 +230,7 @@ def test_what_holds_up_all_hooks_is_told(tmp_path, monkeypatch, capsys, harm):
     assert said in message(tmp_path, session_id="s2")
     for teller in ("doctor", "status"):
         main([teller, "claude-code"])
-        assert said in capsys.readouterr().out
+        assert said in " ".join(capsys.readouterr().out.split())
 
 
 def test_what_a_broken_manifest_with_a_closed_guard_refuses_is_told(tmp_path, monkeypatch, capsys):
@@ -243,7 +243,7 @@ def test_what_a_broken_manifest_with_a_closed_guard_refuses_is_told(tmp_path, mo
     break_manifest(own)
     main(["doctor", "claude-code"])
 
-    said = "with 1 hook; what a closed hook of it judges is refused until the file can be read: "
+    said = "with 1 hook, and what a closed hook of it judges is refused until the file can be read; hookonce check "
     assert said in " ".join(capsys.readouterr().out.split())
 
 

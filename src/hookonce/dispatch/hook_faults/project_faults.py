@@ -25,6 +25,7 @@ from hookonce.handlers.operation import OperationHandle, OperationResult, Result
 from hookonce.handlers.supervise.forked_child import ForkedChild
 from hookonce.manifest import discover
 from hookonce.manifest.discover import ManifestSource, find_sources, load_last_good, load_source
+from hookonce.manifest.load import PROBLEMS_PREFIX
 from hookonce.model import Agent, Hook, HookRun, Manifest
 from hookonce.secrets import log
 from hookonce.trust.pin_store import find_trusted_hook
@@ -63,9 +64,7 @@ def find_faults(
             manifest = load_source(source)
         except (HookonceError, ValueError) as problem:
             manifest = load_last_good(source)
-            words = str(problem).removeprefix(str(source.path)).lstrip(": ")
-            reason = f"{_describe_force(source, manifest)}: {words}"
-            yield make_fault("manifest", source.path, reason, source.path, path=str(source.path))
+            yield make_manifest_fault(source, problem, manifest)
         hooks += [(source, hook) for hook in (manifest.hooks if manifest is not None else [])]
     refusals = {
         (item.source.path, hook_name(item.hook)): item.reason.partition(": ")[2] or item.reason
@@ -90,15 +89,26 @@ def _place_of(source: ManifestSource, project: Path) -> HookPlace:
     return HookPlace(folder, project if source.scope == "project" else folder, source.scope, source.is_openhook)
 
 
+def make_manifest_fault(source: ManifestSource, problem: Exception, last_good: Manifest | None) -> HookFault:
+    """The fault of a manifest that cannot be used: the place and what is wrong there, then what is in force."""
+    if source.problem is not None:
+        reason = f"{source.path} {source.problem}"
+    else:
+        words = str(problem).removeprefix(f"{source.path}: ").removeprefix(PROBLEMS_PREFIX).removeprefix("$: ")
+        reason = f"{source.path}{', ' if words.startswith('line ') else ': '}{words}"
+    force = _describe_force(source, last_good)
+    return make_fault("manifest", reason.rstrip("."), force, source.path, path=str(source.path))
+
+
 def _describe_force(source: ManifestSource, last_good: Manifest | None) -> str:
     """What is in force while a manifest cannot be used."""
     if source.scope == "project":
-        return "none of its hooks runs"
+        return "None of its hooks runs"
     if last_good is None:
-        return "none of its hooks runs, because there is no earlier good version"
+        return "None of its hooks runs, because there is no earlier good version"
     is_closed = any(hook.must_answer for hook in last_good.hooks)
-    effect = "; what a closed hook of it judges is refused until the file can be read" if is_closed else ""
-    return f"its last good version is in force, with {pluralize(len(last_good.hooks), 'hook')}{effect}"
+    effect = ", and what a closed hook of it judges is refused until the file can be read" if is_closed else ""
+    return f"Its last good version is in force, with {pluralize(len(last_good.hooks), 'hook')}{effect}"
 
 
 def _lost_manifest() -> Iterator[HookFault]:

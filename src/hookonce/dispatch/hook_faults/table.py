@@ -97,7 +97,7 @@ FAULT_KINDS: Mapping[str, FaultKind] = {
     "untrusted": FaultKind("the trust pins", "does not run: {}", "hookonce trust"),
     "policy": FaultKind("the policies of all scopes", "does not run: {}", "ask the author of the policy"),
     "refused": FaultKind("the trust pins, and which files of a project still exist", "calls in {0} are refused: {1}"),
-    "manifest": FaultKind("the manifests of all scopes", "{0}: {1}", "hookonce check {2}"),
+    "manifest": FaultKind("the manifests of all scopes", "{0}. {1}", "hookonce check {2}"),
     "gone": FaultKind(
         "the last good copies of manifests",
         "{0} does not exist any more, so its {1} cannot run",
