@@ -1,10 +1,13 @@
 """What the lab concludes from a run: a claim holds only for the right reason, whatever else an agent does instead."""
 
+import json
 from itertools import product
 
 import pytest
 from msgspec.structs import replace
 
+from hookonce.__main__ import main
+from hookonce.diagnose.diagnosis import NOTE_KINDS
 from hookonce.dispatch.stop_limit import MAX_REFUSALS
 from hookonce.errors import HookonceError
 from hookonce.lab.experiments import EXPERIMENTS, decisions
@@ -14,7 +17,9 @@ from hookonce.lab.fakes.model_server import ModelRequest
 from hookonce.lab.fakes.scenarios import DENIABLE_STEPS, FILE_SECRET, SCENARIOS
 from hookonce.lab.prove.certificate import Claim
 from tests.lab.simulated_agent import TOOLS, Standing, Ways
+from tests.manifest.projects import command, manifest, put
 
+FIND_PROBLEMS = here_module._find_problems
 JUDGES = tuple(one for one in EXPERIMENTS if one.name != "fires")
 transparent, denied, asked, rewritten, prompt, stops, failing, scripted, here = JUDGES
 OPEN = {f"open:{way}" for way in ("crash", "late", "garbage")}
@@ -352,6 +357,26 @@ def test_what_doctor_says_stands_beside_what_was_seen(monkeypatch):
 
     assert {"contradicted"} == {one.state for one in found.values()}
     assert all("the door is shut" in one.evidence for one in found.values())
+
+
+def test_doctor_and_the_claim_about_it_say_the_same(home, monkeypatch, capsys):
+    """
+    A guard that cannot run is wrong for both, though no agent's entry is.
+    """
+    monkeypatch.setattr(here_module, "_find_problems", FIND_PROBLEMS)
+    monkeypatch.chdir(home)
+    stage = Standing()
+    script = put(home / ".config/hookonce/guard.sh", "#!/bin/sh\nexit 0\n")
+    put(home / ".config/hookonce/hooks.json", manifest(command("./guard.sh", name="guard", blocking=True)))
+    for mode in (0o755, 0o644):
+        script.chmod(mode)
+        main(["doctor", stage.agent.name, "--json"])
+        findings = [one for one in json.loads(capsys.readouterr().out)["findings"] if one["kind"] not in NOTE_KINDS]
+
+        claim = judged(here, stage)["here:doctor"]
+
+        assert "; ".join(one["message"] for one in findings) == claim.evidence
+        assert (mode == 0o644) == ("is not executable" in claim.evidence)
 
 
 @pytest.mark.parametrize("problem", [HookonceError("no home"), OSError("no disk")])

@@ -5,13 +5,11 @@ from pathlib import Path
 
 from hookonce.base import paths
 from hookonce.base.runtime_location import CLIENT_SUBDIR
-from hookonce.client.daemon_endpoints import describe_orphan
 from hookonce.configure import journal
 from hookonce.configure.locations import ConfigRoots, current_roots, target_file
 from hookonce.configure.status import install_status
-from hookonce.diagnose.agent_check import check_agent
 from hookonce.diagnose.diagnosis import NOTE_KINDS
-from hookonce.diagnose.self_check import check_installation
+from hookonce.diagnose.doctor import run_checks
 from hookonce.errors import HookonceError
 from hookonce.lab.prove.bench import Bench
 from hookonce.lab.prove.certificate import Claim, judge_claim
@@ -42,7 +40,7 @@ def claim_names(bench: Bench) -> list[str]:
 def run_experiment(bench: Bench) -> list[Claim]:
     """A command that a hook refuses after a second, with the user's own entries."""
     locations, client = current_roots(), str(paths.client_path())
-    problems = _find_problems(bench, locations, client)
+    problems = _find_problems(bench)
     doctor_note = f"; doctor: {problems[0]}" if problems else ""
     doctor_claim = judge_claim(_DOCTOR_CLAIM, "; ".join(problems) or "nothing is wrong", holds=not problems)
     try:
@@ -75,11 +73,9 @@ def _play_refusal(bench: Bench, locations: ConfigRoots, client: str) -> AgentRun
     )
 
 
-def _find_problems(bench: Bench, locations: ConfigRoots, client: str) -> list[str]:
-    """What doctor says of this agent and of our own house; hooks of others are not our business here."""
-    findings = [*check_installation(), *check_agent(bench.agent, locations, client)]
-    findings.sort(key=lambda finding: finding.kind == "drift")  # which says least
+def _find_problems(bench: Bench) -> list[str]:
+    """What doctor says of this machine and this agent, and what only a run beside the user's own shows."""
+    findings = sorted(run_checks([bench.agent]), key=lambda finding: finding.kind == "drift")  # which says least
     variables = [name for name in _CONFIG_DIR_VARIABLES if name in os.environ]
     problems = [f"{name} is set: the agent reads its settings there" for name in variables]
-    problems += [finding.message for finding in findings if finding.kind not in NOTE_KINDS]
-    return problems + ([] if (orphan_message := describe_orphan()) is None else [orphan_message])
+    return problems + [finding.message for finding in findings if finding.kind not in NOTE_KINDS]
