@@ -16,7 +16,11 @@ from hookonce.agents import config_event_of, decode, encode
 from hookonce.base import ids, times
 from hookonce.base.invocation import CANONICAL_DIALECT
 from hookonce.base.jsontext import dump, load
+from hookonce.dispatch import fail_mode, pause
 from hookonce.dispatch.dialect import ANSWER_KEYS, encode_input
+from hookonce.dispatch.hook_faults import notice
+from hookonce.dispatch.hook_faults.project_faults import make_manifest_fault
+from hookonce.dispatch.hook_faults.table import describe_fault
 from hookonce.dispatch.module_hook import expected_answer_keys, parse_module_result
 from hookonce.dispatch.request.call_request import CallDecision, CallRequest
 from hookonce.dispatch.response import build_response
@@ -27,8 +31,9 @@ from hookonce.handlers.command import CommandOperation
 from hookonce.handlers.http import HttpOperation
 from hookonce.handlers.module import ModuleOperation
 from hookonce.handlers.operation import Operation, OperationResult, run_to_completion
-from hookonce.manifest.discover import find_project, load_source
-from hookonce.model import SCHEMA, Agent, Event, Gap, Handler, Hook, Object, Reply, Result, Subagent, Tool
+from hookonce.manifest.discover import find_project, find_sources, load_last_good, load_source
+from hookonce.model import SCHEMA, Agent, Decision, Event, Gap, Handler, Hook, Object, Reply, Result, Subagent, Tool
+from hookonce.vocabulary.decision_merge import merge_decisions
 from hookonce.vocabulary.names import MODEL_HANDLER_TYPES
 
 _PYTHON_SUFFIX = ".py"
@@ -43,7 +48,8 @@ _ACK_KEYS = {"accepted"}
 class Trial(Struct, frozen=True, kw_only=True):
     """What the hook, or a model, was given, what it said, what the agent would be answered, and what was lost.
 
-    `unknown` are keys of its answer that mean nothing; `skipped` is why it would not be asked about such an event.
+    `unknown` are keys of its answer that mean nothing; `skipped` is why it would not be asked about such an event;
+    `in_force` is what else decides now, a pause or a broken manifest, as sentences. The reply has all of it in it.
     """
 
     stdin: str
@@ -51,6 +57,7 @@ class Trial(Struct, frozen=True, kw_only=True):
     stderr: str
     unknown: list[str]
     skipped: str | None
+    in_force: list[str]
     reply: Reply
     gaps: list[Gap]
 
@@ -150,8 +157,15 @@ def try_hook(agent: Agent, event: Event, selected_hook: SelectedHook, environmen
 
     speaks = dialect == CANONICAL_DIALECT and selected_hook.hook.handler.type not in MODEL_HANDLER_TYPES
     (hook_result,) = run_hooks([selected_hook], event, caller, monotonic() + _TRIAL_TIMEOUT_S, run_and_record)
-    call_decision = CallDecision(decision=hook_result.decision, runs=[hook_result.run], gaps=hook_result.gaps)
+    is_listed = selected_hook.hook.name in hook_names()  # any other is tried as if it were the only hook
+    skipped = _skip_reason(selected_hook.hook, event) if is_listed else None
+    in_force, decisions = _find_force(event) if is_listed else ([], [])
+    decision = merge_decisions([*decisions, *([] if skipped else [hook_result.decision])])
+    call_decision = CallDecision(decision=decision, runs=[hook_result.run], gaps=hook_result.gaps)
     response = build_response(CallRequest(agent=agent, native=native, event=event), call_decision)
+    reply, gaps = response.reply, response.record.gaps
+    if is_listed and pause.is_paused():
+        reply, gaps = notice.pause_reply(agent, [agent.name, native]) or fail_mode.open_reply(agent), hook_result.gaps
     is_module = selected_hook.hook.handler.type == "module"  # whose answer is the result alone
     answers = [parse_module_result(result) if is_module else result for result in results] if speaks else []
     return Trial(
@@ -159,10 +173,29 @@ def try_hook(agent: Agent, event: Event, selected_hook: SelectedHook, environmen
         told=hook_result,
         stderr=b"".join(result.stderr for result in results).decode(errors="replace"),
         unknown=[key for answer in answers for key in _unknown_keys(answer.stdout) if key not in expected_keys],
-        skipped=_skip_reason(selected_hook.hook, event),
-        reply=response.reply,
-        gaps=response.record.gaps,
+        skipped=skipped,
+        in_force=in_force,
+        reply=reply,
+        gaps=gaps,
     )
+
+
+def _find_force(event: Event) -> tuple[list[str], list[Decision]]:
+    """What decides about an event beside its hooks: sentences for a person, and the decisions."""
+    project = find_project(Path.cwd())
+    sentences = []
+    for source in find_sources(project):
+        try:
+            load_source(source)
+        except (HookonceError, ValueError) as problem:
+            sentences.append(describe_fault(make_manifest_fault(source, problem, load_last_good(source))))
+    if (end := pause.pause_end()) is not None:
+        until = f"hooks are paused until {times.format_local(end)}"
+        return [f"{until}: no agent asks this hook now; hookonce resume ends the pause", *sentences], []
+    candidates = find_candidates(project, event.type)
+    decisions = fail_mode.standing_decisions(event.type, select_hooks(event, project, candidates), candidates)
+    texts = (f"without this hook it is {decision.outcome}, because {decision.reason}" for decision in decisions)
+    return [*sentences, *texts], decisions
 
 
 def _unknown_keys(answer: bytes) -> list[str]:
@@ -174,9 +207,8 @@ def _unknown_keys(answer: bytes) -> list[str]:
 
 
 def _skip_reason(hook: Hook, event: Event) -> str | None:
-    if hook.name not in hook_names() or any(
-        candidate.hook.name == hook.name for candidate in select_hooks(event, find_project(Path.cwd())).hooks
-    ):
+    selection = select_hooks(event, find_project(Path.cwd()))
+    if any(candidate.hook.name == hook.name for candidate in selection.hooks):
         return None
     if hook.event != event.type:
         return f"it is for {hook.event}, and this is {event.type}"

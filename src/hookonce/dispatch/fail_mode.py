@@ -19,7 +19,7 @@ from hookonce.base.files import replace_file
 from hookonce.base.terminal_text import escape_data
 from hookonce.dispatch import live_formats, pause
 from hookonce.dispatch.fast_path import lookup, manifest_stamps
-from hookonce.dispatch.select import ACTION_EVENTS, CandidateHook, find_candidates
+from hookonce.dispatch.select import ACTION_EVENTS, CandidateHook, Selection, find_candidates
 from hookonce.errors import HookonceError, PayloadError
 from hookonce.manifest import discover
 from hookonce.manifest.discover import find_project, find_sources, load_source
@@ -99,6 +99,13 @@ def find_refusal(
     if not {event_type, BROADER_EVENTS.get(event_type)} & event_types:
         return None
     return unread_reason(problem) if is_unread else FAIL_CLOSED_REASON
+
+
+def standing_decisions(event_type: str, selection: Selection, candidates: Iterable[CandidateHook]) -> list[Decision]:
+    """The decisions about a call that need no hook: of its selection, and for a closed hook whose file is broken."""
+    if not selection.has_broken_source or find_refusal(event_type, None, candidates) is None:
+        return selection.decisions
+    return [*selection.decisions, Decision(outcome="deny", reason=BROKEN_MANIFEST_REASON, by="hookonce")]
 
 
 def find_call_refusal(call: "CallArguments", event_type: str, cwd: str, problem: BaseException | None) -> str | None:

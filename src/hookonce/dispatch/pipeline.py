@@ -201,10 +201,7 @@ def _select_call_hooks(
         policy_refusal = find_policy_gap(script_hook, event, in_force.project)
         return ([], [], [policy_refusal]) if policy_refusal is not None else ([script_hook], [], [])
     selection = select_hooks(event, in_force.project, in_force.candidates)
-    decisions = selection.decisions
-    if selection.has_broken_source and fail_mode.find_refusal(event.type, None, in_force.candidates) is not None:
-        refusal = Decision(outcome="deny", reason=fail_mode.BROKEN_MANIFEST_REASON, by="hookonce")
-        decisions = [*decisions, refusal]
+    decisions = fail_mode.standing_decisions(event.type, selection, in_force.candidates)
     return selection.hooks, decisions, selection.gaps
 
 

@@ -1,12 +1,20 @@
 """hookonce try: a hook on an event that never happened."""
 
 import json
+import os
 
 import pytest
 
 from hookonce import agents
+from hookonce.__main__ import main
 from hookonce.agents import config_event_of
+from hookonce.base import paths
+from hookonce.dispatch import pause
+from hookonce.dispatch.dispatcher import answer_call
+from hookonce.dispatch.fast_path import manifest_stamps
+from hookonce.model import Reply
 from tests.cli.command import run
+from tests.manifest.projects import command, house, manifest, put
 
 GUARD = "grep -q 'rm -rf' && { echo not today >&2; exit 2; } || exit 0"
 
@@ -97,11 +105,81 @@ def test_a_file_is_tried_as_the_program_that_it_is(tmp_path, name):
     assert (0, True) == (done.code, "decision: deny, because not here" in done.out), done
 
 
-@pytest.mark.parametrize("command", ["exit 1", "./nowhere.py", "echo nonsense"])
-def test_a_hook_that_fails_is_no_success(tmp_path, command):
+@pytest.mark.parametrize("failing", ["exit 1", "./nowhere.py", "echo nonsense"])
+def test_a_hook_that_fails_is_no_success(tmp_path, failing):
     """
     No opinion and a failure are told apart, for people and for scripts.
     """
-    done = tried(tmp_path, command)
+    done = tried(tmp_path, failing)
 
     assert (1, True) == (done.code, "the failure counts as: no decision" in done.out)
+
+
+def closed_guard(monkeypatch, tmp_path):
+    """A home with a guard that must answer, as the daemon has seen it."""
+    file = put(house(monkeypatch, tmp_path) / ".config/hookonce/hooks.json", manifest(command("exit 0", name="guard", blocking=True, on_failure="closed")))
+    monkeypatch.setattr(manifest_stamps, "_SETTLE_NS", 0)
+    monkeypatch.chdir(tmp_path)
+    put(paths.client_path(), "#!/bin/sh\n")
+    return file
+
+
+def answered(tmp_path):
+    """What Claude Code is answered about the command that is tried."""
+    payload = {"session_id": "s", "cwd": str(tmp_path), "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "rm -rf /"}}
+    return answer_call(["claude-code", "PreToolUse"], json.dumps(payload).encode(), dict(os.environ))
+
+
+def tried_here(capsys, *words):
+    """What it says, and the reply that it tells."""
+    capsys.readouterr()
+    main(["try", "guard", *words])
+    text = capsys.readouterr().out
+    main(["try", "guard", *words, "--json"])
+    return text, Reply(**json.loads(capsys.readouterr().out)["reply"])
+
+
+def test_a_broken_manifest_is_told_first_and_refuses_as_it_does_in_the_agent(tmp_path, monkeypatch, capsys):
+    """
+    The last good version answers nothing, and the agent is refused all the same.
+    """
+    file = closed_guard(monkeypatch, tmp_path)
+    calm, calm_reply = tried_here(capsys)
+    answered(tmp_path)
+    put(file, "{")
+
+    text, reply = tried_here(capsys)
+
+    assert calm.startswith("the hook got on stdin: ")
+    assert Reply() == calm_reply
+    assert text.startswith(f"{file}, line 1, column 2: not valid JSON: ")
+    assert "\nwithout this hook it is deny, because the file of your hooks" in text
+    assert "\ndecision: no decision\n" in text
+    assert answered(tmp_path) == reply != Reply()
+
+
+def test_during_a_pause_no_agent_is_told_what_the_hook_says(tmp_path, monkeypatch, capsys):
+    file = closed_guard(monkeypatch, tmp_path)
+    put(file, manifest(command("exit 2", name="guard", blocking=True)))
+    refused = tried_here(capsys)[1]
+    pause.pause(600)
+
+    text, reply = tried_here(capsys)
+
+    assert text.startswith("hooks are paused until ")
+    assert ": no agent asks this hook now; hookonce resume ends the pause\n" in text
+    assert "decision: deny" in text
+    assert (Reply(), True) == (reply, refused != Reply())
+    assert answered(tmp_path) == reply
+
+
+def test_a_hook_that_is_not_asked_decides_nothing(tmp_path, monkeypatch, capsys):
+    """
+    What the agent would get is said without it.
+    """
+    put(closed_guard(monkeypatch, tmp_path), manifest(command("exit 2", name="guard", blocking=True, matcher="file_read")))
+
+    text, reply = tried_here(capsys)
+
+    assert text.startswith("no agent would run this hook for this event: its matcher ")
+    assert Reply() == reply == answered(tmp_path)

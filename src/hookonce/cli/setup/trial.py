@@ -78,6 +78,8 @@ def _resolve_hook(name: str) -> str:
 
 def _print_trial(title: str, result: trial.Trial) -> None:
     run, decision = result.told.run, result.told.decision
+    for sentence in result.in_force:
+        print(escape_unprintable(sentence))
     if result.skipped:
         print(f"no agent would run this hook for this event: {result.skipped}")
     print(f"the hook got on stdin: {result.stdin}")
