@@ -26,6 +26,6 @@ def test_lost_entries_are_told_where_a_session_starts(warm):
     message = start(json.dumps({"hooks": {"SessionStart": [{"hooks": [entry]}]}}))
     assert "Claude Code does not call hookonce at ConfigChange, " in message
     assert "PreToolUse" in message
-    assert "1 of your guards does not run: no-rm (" in message
-    assert "no-rm (" in (broken := start("{"))
+    assert "1 of your guards does not protect you: no-rm: " in message
+    assert "no-rm: " in (broken := start("{"))
     assert "does not call hookonce" not in broken

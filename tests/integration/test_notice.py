@@ -12,7 +12,7 @@ from hookonce.lab.prove.bench import Bench
 from tests.integration.real import agent
 
 pytestmark = pytest.mark.integration
-TEXT = "hookonce: 1 of your guards does not run: no-rm (cannot run: /nowhere/guard.sh does not exist). Next: hookonce doctor"
+TEXT = "hookonce: 1 of your guards does not protect you: no-rm: cannot run: /nowhere/guard.sh does not exist. Next: hookonce doctor"
 BROKEN = {"name": "no-rm", "event": "before_tool_execute", "handler": {"type": "command", "command": "/nowhere/guard.sh"}}
 MAX_WAIT_S = 45
 

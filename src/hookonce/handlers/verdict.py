@@ -8,6 +8,7 @@ from hookonce.model import Decision, Gap, Hook, Usage
 from hookonce.vocabulary.names import hook_label
 
 BLOCK = 2  # the exit code that refuses
+NOT_BLOCKING = "exit code 2, but the hook is not blocking"  # the failure of a hook that would refuse and may not
 NONE = Decision()
 
 
@@ -68,7 +69,7 @@ def _judge_timeout(hook: Hook, hook_name: str) -> Verdict:
 
 def _judge_block(hook: Hook, hook_name: str, result: OperationResult, answer: Decision) -> Verdict:
     if not hook.blocking:
-        return Verdict(NONE, "exit code 2, but the hook is not blocking")
+        return Verdict(NONE, NOT_BLOCKING)
     reason = result.stderr.decode(errors="replace").strip() or answer.reason or f"refused by the hook {hook_name}"
     return Verdict(
         replace(answer, outcome="deny", reason=reason, updated_input=None, updated_output=None, by=hook_name)

@@ -142,7 +142,7 @@ def test_a_broken_guard_of_the_user_is_told(seen, name, teller):
     """
     By check with the number of the hook, by doctor and status with its name and the next step, in the agent in short.
     """
-    places = {"check": f"$.hooks[{list(HOOKS).index(name)}].", "agent": f"{name} ("}
+    places = {"check": f"$.hooks[{list(HOOKS).index(name)}].", "agent": f"{name}: "}
     place, said = places.get(teller, f"the hook '{name}' "), HOOKS[name][2]
     said = said.partition("; ")[0] if teller == "agent" and "(did" not in said else said
 
@@ -177,7 +177,7 @@ def test_nothing_else_is_told_of_them(seen):
     told = [line for line in seen["doctor"] if any(f"the hook '{name}' " in line for name in HOOKS)]
 
     assert len(HOOKS) == len(told), "\n".join(told)
-    assert f"{len(HOOKS) + len(STATES)} of your guards do not run: " in seen["agent"][0]
+    assert f"{len(HOOKS) + len(STATES)} of your guards do not protect you: " in seen["agent"][0]
 
 
 def break_manifest(own):
@@ -260,3 +260,49 @@ def test_a_closed_guard_that_is_gone_is_told(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(project.folder)
     main(["doctor", "claude-code"])
     assert "does not exist any more" in capsys.readouterr().out
+
+
+def test_a_guard_that_failed_once_is_told_by_doctor_and_status_alone(tmp_path, monkeypatch, capsys):
+    """
+    What it judged was let through; in the agent it is told when it keeps failing.
+    """
+    own = house(monkeypatch, tmp_path) / ".config/hookonce"
+    monkeypatch.chdir(tmp_path)
+    put(own / "hooks.json", manifest(command("exit 7", name="guard", blocking=True)))
+    call("PreToolUse", tmp_path, tool_name="Bash", tool_input={"command": "ls"}, tool_use_id="t")
+
+    for teller in ("doctor", "status"):
+        main([teller, "claude-code"])
+        said = "the hook 'guard' failed in its last run (exit code 7), so what it judges was let through; hookonce why"
+        assert said in " ".join(capsys.readouterr().out.split())
+    assert "" == message(tmp_path)
+
+
+def test_a_guard_that_cannot_run_is_told_once_though_it_failed_too(tmp_path, monkeypatch, capsys):
+    own = house(monkeypatch, tmp_path) / ".config/hookonce"
+    monkeypatch.chdir(tmp_path)
+    put(own / "guard.sh", REFUSES).chmod(0o644)
+    put(own / "hooks.json", manifest(command("./guard.sh", name="guard", blocking=True)))
+    call("PreToolUse", tmp_path, tool_name="Bash", tool_input={"command": "ls"}, tool_use_id="t")
+
+    main(["doctor", "claude-code"])
+    told = capsys.readouterr().out
+
+    assert "is not executable" in told
+    assert "failed in its last run" not in told
+
+
+@pytest.mark.parametrize(("closed", "effect"), [(True, "refused"), (False, "let through")])
+def test_the_agent_shows_what_becomes_of_calls_meanwhile(tmp_path, monkeypatch, closed, effect):
+    """
+    A guard that cannot run refuses if it is closed; one that answers nothing refuses nothing even then.
+    """
+    own = house(monkeypatch, tmp_path) / ".config/hookonce"
+    fields = {"blocking": True} | ({"on_failure": "closed"} if closed else {})
+    put(own / "empty.sh", "#!/bin/sh\n").chmod(0o755)
+    put(own / "hooks.json", manifest(command("./lost.sh", name="lost", **fields), command("./empty.sh", name="empty", **fields)))
+
+    assert (
+        f"2 of your guards do not protect you: lost: cannot run: {own}/lost.sh does not exist, so what it judges is {effect}; "
+        f"empty: refuses nothing: {own}/empty.sh is empty, so what it judges is let through. Next"
+    ) in message(tmp_path)

@@ -44,7 +44,7 @@ def test_the_daemon_tells_of_hooks_that_are_broken_or_keep_failing(warm):
         wait_for(lambda: count_rows() >= 4)
     second, third = started(warm, "s2"), started(warm, "s3")
 
-    assert "hookonce: 1 of your guards does not run: no-rm (cannot run: /nowhere/guard.sh does not exist). Next: hookonce doctor" == first
-    assert "fails (keeps failing: 3 of its last 3 runs (exit code 7))" in second
+    assert "hookonce: 1 of your guards does not protect you: no-rm: cannot run: /nowhere/guard.sh does not exist. Next: hookonce doctor" == first
+    assert "fails: keeps failing: 3 of its last 3 runs (exit code 7)" in second
     assert second == third
     assert warm.status()["answered"]  # a busy machine lets single calls go without it

@@ -68,3 +68,67 @@ def test_a_hook_whose_script_has_a_new_mode_is_not_told_to_fail(tmp_path, age_s,
     place = HookPlace(tmp_path, tmp_path, "user", is_openhook=False)
 
     assert told == [fault.kind for _, fault in find_failing_hooks([(hook, place)], runs)]
+
+
+GUARD = Hook(event="before_tool_execute", name="guard", blocking=True, handler=Handler(type="command", command="./guard.sh"))
+CLOSED = replace(GUARD, on_failure="closed")
+
+
+def told(folder, hook, *failures, outcome=None, age_s=60):
+    """What is said of a hook in a manifest that is `age_s` older than its runs, which ended so, the newest first."""
+    (folder / "hooks.json").touch()
+    started = times.from_seconds(time.time() + age_s)
+    runs = [HookRun(hook="guard", scope="user", failure=one, started=started, duration_ms=2003, outcome=outcome) for one in failures]
+    place = HookPlace(folder, folder, "user", manifest_file=folder / "hooks.json")
+    return [fault.sentence for _, fault in find_failing_hooks([(hook, place)], runs)]
+
+
+def test_runs_before_the_last_change_of_the_manifest_do_not_count(tmp_path):
+    """
+    Who has made a hook blocking is not told that it is not.
+    """
+    failures = ["exit code 2, but the hook is not blocking"] * 3
+
+    assert [] == told(tmp_path, GUARD, *failures, age_s=-60)
+    assert ["keeps failing: 3 of its last 3 runs (exit code 2, but the hook is not blocking)"] == told(tmp_path, GUARD, *failures)
+
+
+@pytest.mark.parametrize(
+    ("failures", "said"),
+    [
+        (["timeout", "timeout", "exit code 1", "timeout", None], "keeps timing out: 3 of its last 5 runs, and 1 failed otherwise"),
+        (["exit code 1", "timeout", "timeout"], "keeps failing: 1 of its last 3 runs (exit code 1), and 2 failed otherwise"),
+        ([None, "exit code 1", "exit code 1", "exit code 1"], "keeps failing: 3 of its last 4 runs (exit code 1)"),
+        ([None, None, "exit code 1", "exit code 1", "exit code 1"], None),
+    ],
+)
+def test_the_reason_is_that_of_the_newest_failure_and_so_is_its_count(tmp_path, failures, said):
+    """
+    A hook that works again is not told.
+    """
+    assert ([] if said is None else [said]) == told(tmp_path, GUARD, *failures)
+
+
+def test_a_guard_that_failed_once_and_let_something_through_is_told(tmp_path):
+    """
+    Not one that refused because it failed, nor one that only looks on, nor one that has worked since.
+    """
+    said = "failed in its last run ({}), so what it judges was let through"
+    look_on = replace(GUARD, blocking=False)
+
+    assert [said.format("timeout after 2 s")] == told(tmp_path, GUARD, "timeout", None)
+    assert [said.format("exit code 1")] == told(tmp_path, GUARD, "exit code 1")
+    assert [said.format("exit code 2, but the hook is not blocking")] == told(tmp_path, look_on, "exit code 2, but the hook is not blocking")
+    assert [] == told(tmp_path, CLOSED, "exit code 1", outcome="deny")
+    assert [] == told(tmp_path, look_on, "exit code 1")
+    assert [] == told(tmp_path, GUARD, None, "exit code 1")
+
+
+def test_whoever_waits_for_nobody_reads_the_runs_of_hooks_that_failed_once(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr("hookonce.dispatch.hook_faults.history.time", lambda: 1e9 * 1.7)
+    with Writer() as writer:
+        writer.append([build_entry(entry(1, "seldom"))])
+
+    assert ["exit code 1"] == [run.failure for run in load_runs(HOOKS)]
+    assert [] == load_runs(HOOKS, 1.0)

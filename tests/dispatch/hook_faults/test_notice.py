@@ -76,7 +76,7 @@ def test_every_agent_tells_its_user_or_nobody(project, name):
     told = f"{reply.stdout}{reply.stderr}"
     assert (name in SHOWS) is (WORDS in told)
     if name in SHOWS:
-        text = "hookonce: 1 of your guards does not run: no-rm (cannot run: /nowhere/guard.sh does not exist). Next: hookonce doctor"
+        text = "hookonce: 1 of your guards does not protect you: no-rm: cannot run: /nowhere/guard.sh does not exist, so what it judges is let through. Next: hookonce doctor"
         assert (Decision(system_message=text), "", 0) == (agent.read_reply("SessionStart", reply), reply.stderr, reply.code)
     else:
         assert (agent.config.silence, 0) == (reply.stdout, reply.code)
@@ -182,10 +182,10 @@ def test_a_long_list_is_short():
 
     text = notice.describe_faults(faults)
 
-    assert text.startswith("hookonce: 12 of your guards do not run: hook 0 (cannot run: /0 is not executable), hook 1 (")
-    assert text.endswith("hook 4 (cannot run: /4 is not executable), and 7 more. Next: hookonce doctor")
+    assert text.startswith("hookonce: 12 of your guards do not protect you: hook 0: cannot run: /0 is not executable; hook 1: ")
+    assert text.endswith("hook 4: cannot run: /4 is not executable; and 7 more. Next: hookonce doctor")
     assert "theirs 0\\x1b[2J, theirs 1" in notice.describe_faults(faults[9:])
-    assert f"run: {'x' * 40}… (" in notice.describe_faults([make_fault("mode", "/x", hook="x" * 1000)])
+    assert f"you: {'x' * 40}…: " in notice.describe_faults([make_fault("mode", "/x", hook="x" * 1000)])
 
 
 def test_what_is_no_fault_is_not_told():

@@ -20,6 +20,7 @@ from hookonce.dispatch.hook_faults.manifest_hooks import HookPlace
 from hookonce.dispatch.hook_faults.scripts import find_script
 from hookonce.dispatch.hook_faults.table import HookFault, make_fault
 from hookonce.errors import HookonceError
+from hookonce.handlers.verdict import NOT_BLOCKING
 from hookonce.model import Hook, HookRun
 from hookonce.secrets import log
 from hookonce.store import database
@@ -35,6 +36,7 @@ _MAX_SPOOL_BYTES = 1 << 20  # that are read where somebody waits
 _MAX_RECORDS = 200  # of one event type that are looked through
 _MAX_RUNS = 10  # of one hook that count
 _MIN_FAILURES = 3  # in a row, or at least half of those that count
+_MIN_SUCCESSES = 2  # in a row, after which earlier failures are over
 _TIMEOUT = "timeout"
 
 
@@ -51,9 +53,10 @@ class _RunRecord(Struct, frozen=True):
 
 
 def load_runs(hooks: list[Hook], max_s: float = inf) -> list[HookRun]:
-    """The newest runs of hooks for these events, the newest first, if one has failed often; none if nobody can tell.
+    """The newest runs of hooks for these events, the newest first, if one has failed; none if nobody can tell.
 
-    `max_s` is for whoever keeps others waiting: only what is read in about so many seconds of work counts.
+    `max_s` is for whoever keeps others waiting: only what is read in about so many seconds of work counts, and only of
+    hooks that have failed often.
     """
     since, deadline = times.from_seconds(time() - _WINDOW_S) or times.EPOCH_TEXT, thread_time() + max_s
     try:
@@ -62,7 +65,8 @@ def load_runs(hooks: list[Hook], max_s: float = inf) -> list[HookRun]:
             costs = load_hook_costs(connection, RollupFilter(since=since))
             failures = Counter({cost.hook: cost.failures for cost in costs})
             failures.update(run.hook for record in spool_records for run in record.runs if run.failure is not None)
-            suspects = [hook for hook in hooks if failures[hook_name(hook)] >= _MIN_FAILURES]
+            min_failures = _MIN_FAILURES if isfinite(max_s) else 1
+            suspects = [hook for hook in hooks if failures[hook_name(hook)] >= min_failures]
             stored_records = _load_stored(connection, suspects, since, deadline)
     except (sqlite3.Error, OSError, HookonceError):
         return []
@@ -106,13 +110,14 @@ def find_failing_hooks(
 ) -> Iterator[tuple[Hook, HookFault]]:
     """The hooks whose newest runs have failed.
 
-    One that was changed since its last run is not among them: nobody knows yet what it does now.
+    Runs before the last change of a hook's manifest or script do not count: nobody knows yet what it does now.
     """
     for hook, place in hooks:
-        key = (hook_name(hook), place.scope)
-        runs = [run for run in newest_runs if (run.hook, run.scope) == key][:_MAX_RUNS]
-        if runs and (times.to_seconds(runs[0].started or "") or 0) >= _changed_at(hook, place):
-            yield from ((hook, fault) for fault in _judge_runs(runs, describe_hook(hook)))
+        key, changed_at = (hook_name(hook), place.scope), _changed_at(hook, place)
+        own_runs = [run for run in newest_runs if (run.hook, run.scope) == key]
+        runs = [run for run in own_runs if (times.to_seconds(run.started or "") or 0) >= changed_at][:_MAX_RUNS]
+        if (fault := _judge_runs(runs, hook)) is not None:
+            yield hook, fault
 
 
 def describe_hook(hook: Hook) -> str:
@@ -125,25 +130,41 @@ def _event_types(event: str) -> set[str]:
 
 
 def _changed_at(hook: Hook, place: HookPlace) -> float:
-    """When the hook's script was changed last, in seconds; 0 if it has none."""
+    """When the hook's manifest or script was changed last, in seconds; 0 if neither is known."""
     script = None
     with suppress(HookonceError):
         script = find_script(resolve_command(place.folder, hook, place.scope), place.folder)
     path = script.path if script is not None else place.folder / hook.handler.file if hook.handler.file else None
-    try:
-        return 0.0 if path is None else path.stat().st_ctime  # of a new mode, too
-    except OSError:
-        return 0.0
+    changes = [0.0]
+    for file in (path, place.manifest_file):
+        with suppress(OSError):
+            changes += [] if file is None else [file.stat().st_ctime]  # of a new mode, too
+    return max(changes)
 
 
-def _judge_runs(runs: list[HookRun], name: str) -> Iterator[HookFault]:
-    """Whether these runs, the newest first, are those of a hook that is broken: the last ones failed, or most."""
+def _judge_runs(runs: list[HookRun], hook: Hook) -> HookFault | None:
+    """The fault of a hook with these runs, the newest first: the last ones failed, or most; or the very last one."""
     failures = [run.failure for run in runs if run.failure is not None]
+    if not failures:
+        return None
     in_row = next((index for index, run in enumerate(runs) if run.failure is None), len(runs))
-    if in_row < _MIN_FAILURES and (len(failures) < _MIN_FAILURES or 2 * len(failures) < len(runs)):
-        return
-    count = f"{len(failures)} of its last {pluralize(len(runs), 'run')}"
-    if failures.count(_TIMEOUT) * 2 > len(failures):
-        yield make_fault("late", count, name)
-    else:
-        yield make_fault("failing", f"{count} ({failures[0]})", quote(name))
+    is_over = all(run.failure is None for run in runs[:_MIN_SUCCESSES])
+    is_frequent = len(failures) >= _MIN_FAILURES and 2 * len(failures) >= len(runs) and not is_over
+    if in_row < _MIN_FAILURES and not is_frequent:
+        return _judge_last_run(runs[0], hook)
+    name, count = describe_hook(hook), failures.count(failures[0])
+    text = f"{count} of its last {pluralize(len(runs), 'run')}"
+    others = f", and {len(failures) - count} failed otherwise" if count < len(failures) else ""
+    if failures[0] == _TIMEOUT:
+        return make_fault("late", f"{text}{others}", name)
+    return make_fault("failing", f"{text} ({failures[0]}){others}", quote(name))
+
+
+def _judge_last_run(run: HookRun, hook: Hook) -> HookFault | None:
+    """The fault of a guard that failed in its last run and so refused nothing."""
+    is_guard = (hook.blocking and not hook.handler.background) or run.failure == NOT_BLOCKING
+    if run.failure is None or run.outcome is not None or not is_guard:
+        return None
+    is_timed = run.failure == _TIMEOUT and run.duration_ms
+    duration = f" after {round((run.duration_ms or 0) / 1000, 1):g} s" if is_timed else ""
+    return make_fault("let_through", f"{run.failure}{duration}", quote(describe_hook(hook)))

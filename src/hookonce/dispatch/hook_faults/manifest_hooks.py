@@ -29,12 +29,13 @@ from hookonce.vocabulary.tools import ARGUMENTS
 
 
 class HookPlace(NamedTuple):
-    """Where a hook's manifest lies, the folder that its paths begin at, and its scope."""
+    """Where a hook's manifest lies, the folder that its paths begin at, and its scope; the manifest if there is one."""
 
     manifest_dir: Path
     folder: Path
     scope: Scope
     is_openhook: bool = False
+    manifest_file: Path | None = None
 
 
 def manifest_place(file: Path) -> HookPlace:

@@ -69,7 +69,7 @@ def pause_reply(agent: Agent, argv: list[str]) -> Reply | None:
 
 
 def describe_faults(faults: Iterable["HookFault"]) -> str | None:
-    """What a person is told of these faults in an agent: how many guards do not run, which, and why."""
+    """What a person is told of these faults in an agent: how many guards do not protect them, which, and why."""
     from hookonce.dispatch.hook_faults.table import FAULT_KINDS, describe_fault
 
     severe_faults = [fault for fault in faults if FAULT_KINDS[fault.kind].is_broken]
@@ -78,18 +78,20 @@ def describe_faults(faults: Iterable["HookFault"]) -> str | None:
     if by_hook:
         verb = "does" if len(by_hook) == 1 else "do"
         groups = _group_hooks([by_hook[key] for key in reversed(by_hook)])
-        names = [f"{_shorten(', '.join(names))} ({_shorten(sentence)})" for sentence, names in groups.items()]
+        texts = [f"{_shorten(', '.join(names))}: {_shorten(sentence)}" for sentence, names in groups.items()]
         unnamed_count = sum(map(len, list(groups.values())[_MAX_NAMED_FAULTS:]))
-        more = f", and {unnamed_count} more" if unnamed_count else ""
-        parts.insert(0, f"{len(by_hook)} of your guards {verb} not run: {', '.join(names[:_MAX_NAMED_FAULTS])}{more}")
+        more = f"; and {unnamed_count} more" if unnamed_count else ""
+        named_text = "; ".join(texts[:_MAX_NAMED_FAULTS])
+        parts.insert(0, f"{len(by_hook)} of your guards {verb} not protect you: {named_text}{more}")
     return f"hookonce: {'. '.join(parts)}. Next: hookonce doctor" if parts else None
 
 
 def _group_hooks(faults: list["HookFault"]) -> dict[str, list[str]]:
-    """Names of hooks by what is wrong with them."""
+    """Names of hooks by what is wrong with them, and what that means for what they judge."""
     names_by_sentence: dict[str, list[str]] = {}
     for fault in faults:
-        names_by_sentence.setdefault(fault.sentence, []).append(_shorten(fault.hook, _MAX_NAME_CHARS))
+        sentence = f"{fault.sentence}, {fault.effect}" if fault.effect else fault.sentence
+        names_by_sentence.setdefault(sentence, []).append(_shorten(fault.hook, _MAX_NAME_CHARS))
     return names_by_sentence
 
 

@@ -16,7 +16,7 @@ from hookonce.dispatch.hook_faults import notice
 from hookonce.dispatch.hook_faults.history import describe_hook, find_failing_hooks, load_runs
 from hookonce.dispatch.hook_faults.manifest_hooks import HookPlace, hook_faults
 from hookonce.dispatch.hook_faults.missed_calls import describe_missed_calls, read_missed_calls
-from hookonce.dispatch.hook_faults.table import HookFault, make_fault
+from hookonce.dispatch.hook_faults.table import FAULT_KINDS, HookFault, make_fault
 from hookonce.dispatch.pause import pause_end
 from hookonce.dispatch.request.call_request import call_budget_s
 from hookonce.dispatch.select import find_candidates
@@ -54,7 +54,9 @@ def find_faults(
     `newest_runs` are those of its hooks, for whoever must not read the record now.
     """
     candidates, sources = find_candidates(project), find_sources(project)
-    for reason in dict.fromkeys(item.reason for item in candidates if item.obstacle == "guard"):
+    guard_reasons = dict.fromkeys(item.reason for item in candidates if item.obstacle == "guard")
+    is_guarded = bool(guard_reasons)
+    for reason in guard_reasons:
         yield make_fault("refused", project, reason, path=str(project))
     yield from _lost_manifest()
     hooks: list[tuple[ManifestSource, Hook]] = []
@@ -71,22 +73,47 @@ def find_faults(
         for item in candidates
         if item.obstacle == "policy" and item.hook is not None
     }
+    broken_hooks: list[Hook] = []  # of which one knows why without their runs
     for source, hook in hooks:
         title = {"hook": describe_hook(hook), "path": str(source.path)}
         for fault in _hook_faults(source, hook, project, callers, environment):
-            yield replace(fault, **title)
+            broken_hooks += [hook] if FAULT_KINDS[fault.kind].is_broken else []
+            yield replace(fault, **title, effect=_describe_effect(hook, fault, is_guarded=is_guarded))
         if (denial := refusals.get((source.path, hook_name(hook)))) is not None:
-            yield make_fault("policy", denial, **title)
+            broken_hooks.append(hook)
+            denial_fault = make_fault("policy", denial, **title)
+            yield replace(denial_fault, effect=_describe_effect(hook, denial_fault, is_guarded=is_guarded))
     if newest_runs is None:
         newest_runs = load_runs([hook for _, hook in hooks])
     for hook, fault in find_failing_hooks([(hook, _place_of(source, project)) for source, hook in hooks], newest_runs):
         path = next(source.path for source, item in hooks if item is hook)
-        yield replace(fault, hook=describe_hook(hook), path=str(path))
+        if fault.kind != "let_through" or not any(item is hook for item in broken_hooks):
+            yield replace(
+                fault,
+                hook=describe_hook(hook),
+                path=str(path),
+                effect=_describe_effect(hook, fault, is_guarded=is_guarded),
+            )
+
+
+def _describe_effect(hook: Hook, fault: HookFault, *, is_guarded: bool) -> str:
+    """What becomes of the calls that a hook with this fault would judge; empty if it judges none.
+
+    `is_guarded`: hooks that were trusted once and cannot be asked now refuse in its project.
+    """
+    if not hook.blocking and fault.kind != "blocking":
+        return ""
+    is_refused = FAULT_KINDS[fault.kind].is_failure and hook.must_answer
+    if fault.kind == "late" and hook.handler.timeout_action is not None:
+        is_refused = hook.handler.timeout_action == "block"
+    elif fault.kind == "untrusted":
+        is_refused = (is_guarded and hook.must_answer) or settings.load().untrusted == "deny"
+    return "so what it judges is refused" if is_refused else "so what it judges is let through"
 
 
 def _place_of(source: ManifestSource, project: Path) -> HookPlace:
-    folder = source.path.parent
-    return HookPlace(folder, project if source.scope == "project" else folder, source.scope, source.is_openhook)
+    folder, own_folder = source.path.parent, project if source.scope == "project" else source.path.parent
+    return HookPlace(folder, own_folder, source.scope, source.is_openhook, source.path)
 
 
 def make_manifest_fault(source: ManifestSource, problem: Exception, last_good: Manifest | None) -> HookFault:

@@ -13,6 +13,7 @@ class FaultKind(Struct, frozen=True):
     next_step: str = ""  # what a person does about it; empty where the sentence says so
     field: str = "handler.command"  # the part of a manifest's hook that `check` names
     is_broken: bool = True  # whether such a hook does not guard, which its user is told in the agent too
+    is_failure: bool = False  # whether it fails when it is asked, so that a closed one refuses
 
 
 class HookFault(Struct, frozen=True, kw_only=True):
@@ -23,6 +24,7 @@ class HookFault(Struct, frozen=True, kw_only=True):
     next_step: str = ""
     hook: str = ""
     path: str = ""
+    effect: str = ""  # what becomes meanwhile of what the hook judges
 
 
 _CANNOT_RUN = "cannot run: {}"
@@ -32,8 +34,9 @@ FAULT_KINDS: Mapping[str, FaultKind] = {
         "the program and the script that a command names",
         _CANNOT_RUN,
         "correct the command, or create the file",
+        is_failure=True,
     ),
-    "mode": FaultKind("the mode of the script", "cannot run: {} is not executable", "chmod +x {}"),
+    "mode": FaultKind("the mode of the script", "cannot run: {} is not executable", "chmod +x {}", is_failure=True),
     "copy_mode": FaultKind(
         "the mode of a project's script",
         "runs only from its trusted copy: {} is not executable",
@@ -44,6 +47,7 @@ FAULT_KINDS: Mapping[str, FaultKind] = {
         "the files beside the manifest",
         "cannot run: {0} is looked for {1}, but is in the folder of the manifest",
         "write {2}",
+        is_failure=True,
     ),
     "relative": FaultKind(
         "the path of the script",
@@ -51,14 +55,17 @@ FAULT_KINDS: Mapping[str, FaultKind] = {
         "write its full path",
         is_broken=False,
     ),
-    "interpreter": FaultKind("the first line of the script", _CANNOT_RUN, "correct the first line of the script"),
+    "interpreter": FaultKind(
+        "the first line of the script", _CANNOT_RUN, "correct the first line of the script", is_failure=True
+    ),
     "line_ends": FaultKind(
         "the first line of the script",
         "cannot run: {} has Windows line ends, so its interpreter is not found",
         "save it with Unix line ends",
+        is_failure=True,
     ),
     "empty": FaultKind("the content of the script", "refuses nothing: {} is empty", "write the script"),
-    "syntax": FaultKind("the syntax of a script in Python", _CANNOT_RUN, _CORRECT_SCRIPT),
+    "syntax": FaultKind("the syntax of a script in Python", _CANNOT_RUN, _CORRECT_SCRIPT, is_failure=True),
     "dialect": FaultKind(
         "fields of Claude Code's events and answers in the script and its command",
         "refuses nothing: {0} uses {1}, a field of Claude Code that hookonce's own events do not have",
@@ -70,6 +77,7 @@ FAULT_KINDS: Mapping[str, FaultKind] = {
         "fails each time: there is no dialect {0}",
         "correct its name{1}",
         "dialect",
+        is_failure=True,
     ),
     "blocking": FaultKind(
         "`exit 2` in the script and its command",
@@ -88,11 +96,15 @@ FAULT_KINDS: Mapping[str, FaultKind] = {
     ),
     "event": FaultKind("the events of every agent", _CANNOT_RUN, "", "event"),
     "function": FaultKind(
-        "the Python file of a function, which is parsed and never run", _CANNOT_RUN, "correct the file", "handler.file"
+        "the Python file of a function, which is parsed and never run",
+        _CANNOT_RUN,
+        "correct the file",
+        "handler.file",
+        is_failure=True,
     ),
-    "module": FaultKind("the descriptor of a module", _CANNOT_RUN, "", "handler.file"),
-    "http": FaultKind("the URL and the headers", _CANNOT_RUN, "", "handler.url"),
-    "model": FaultKind("the settings and keys of the model", _CANNOT_RUN, "", "handler.prompt"),
+    "module": FaultKind("the descriptor of a module", _CANNOT_RUN, "", "handler.file", is_failure=True),
+    "http": FaultKind("the URL and the headers", _CANNOT_RUN, "", "handler.url", is_failure=True),
+    "model": FaultKind("the settings and keys of the model", _CANNOT_RUN, "", "handler.prompt", is_failure=True),
     "timeout": FaultKind("how long each agent waits", "{}", "", "handler.timeout", is_broken=False),
     "untrusted": FaultKind("the trust pins", "does not run: {}", "hookonce trust"),
     "policy": FaultKind("the policies of all scopes", "does not run: {}", "ask the author of the policy"),
@@ -122,9 +134,20 @@ FAULT_KINDS: Mapping[str, FaultKind] = {
     ),
     "paused": FaultKind("the pause file", "no hook runs until {}", "hookonce resume ends the pause"),
     "unanswered": FaultKind("the client's count of calls without an answer", "{}", "hookonce doctor --repair"),
-    "failing": FaultKind("its newest runs in the record", "keeps failing: {0}", "hookonce logs, and hookonce try {1}"),
+    "failing": FaultKind(
+        "its newest runs in the record", "keeps failing: {0}", "hookonce logs, and hookonce try {1}", is_failure=True
+    ),
     "late": FaultKind(
-        "its newest runs in the record", "keeps timing out: {0}", "make it faster, or give it a longer timeout"
+        "its newest runs in the record",
+        "keeps timing out: {0}",
+        "make it faster, or give it a longer timeout",
+        is_failure=True,
+    ),
+    "let_through": FaultKind(
+        "its last run in the record",
+        "failed in its last run ({0}), so what it judges was let through",
+        "hookonce why --failures, and hookonce try {1}",
+        is_broken=False,
     ),
 }
 
