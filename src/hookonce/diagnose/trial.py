@@ -158,9 +158,9 @@ def try_hook(agent: Agent, event: Event, selected_hook: SelectedHook, environmen
     speaks = dialect == CANONICAL_DIALECT and selected_hook.hook.handler.type not in MODEL_HANDLER_TYPES
     (hook_result,) = run_hooks([selected_hook], event, caller, monotonic() + _TRIAL_TIMEOUT_S, run_and_record)
     is_listed = selected_hook.hook.name in hook_names()  # any other is tried as if it were the only hook
-    skipped = _skip_reason(selected_hook.hook, event) if is_listed else None
+    skip_reason = _skip_reason(selected_hook.hook, event) if is_listed else None
     in_force, decisions = _find_force(event) if is_listed else ([], [])
-    decision = merge_decisions([*decisions, *([] if skipped else [hook_result.decision])])
+    decision = merge_decisions([*decisions, *([] if skip_reason else [hook_result.decision])])
     call_decision = CallDecision(decision=decision, runs=[hook_result.run], gaps=hook_result.gaps)
     response = build_response(CallRequest(agent=agent, native=native, event=event), call_decision)
     reply, gaps = response.reply, response.record.gaps
@@ -173,7 +173,7 @@ def try_hook(agent: Agent, event: Event, selected_hook: SelectedHook, environmen
         told=hook_result,
         stderr=b"".join(result.stderr for result in results).decode(errors="replace"),
         unknown=[key for answer in answers for key in _unknown_keys(answer.stdout) if key not in expected_keys],
-        skipped=skipped,
+        skipped=skip_reason,
         in_force=in_force,
         reply=reply,
         gaps=gaps,

@@ -54,9 +54,8 @@ def find_faults(
     `newest_runs` are those of its hooks, for whoever must not read the record now.
     """
     candidates, sources = find_candidates(project), find_sources(project)
-    guard_reasons = dict.fromkeys(item.reason for item in candidates if item.obstacle == "guard")
-    is_guarded = bool(guard_reasons)
-    for reason in guard_reasons:
+    is_guarded = any(item.obstacle == "guard" for item in candidates)
+    for reason in dict.fromkeys(item.reason for item in candidates if item.obstacle == "guard"):
         yield make_fault("refused", project, reason, path=str(project))
     yield from _lost_manifest()
     hooks: list[tuple[ManifestSource, Hook]] = []
@@ -76,13 +75,11 @@ def find_faults(
     broken_hooks: list[Hook] = []  # of which one knows why without their runs
     for source, hook in hooks:
         title = {"hook": describe_hook(hook), "path": str(source.path)}
-        for fault in _hook_faults(source, hook, project, callers, environment):
+        denial = refusals.get((source.path, hook_name(hook)))
+        policy_faults = [make_fault("policy", denial)] if denial is not None else []
+        for fault in (*_hook_faults(source, hook, project, callers, environment), *policy_faults):
             broken_hooks += [hook] if FAULT_KINDS[fault.kind].is_broken else []
             yield replace(fault, **title, effect=_describe_effect(hook, fault, is_guarded=is_guarded))
-        if (denial := refusals.get((source.path, hook_name(hook)))) is not None:
-            broken_hooks.append(hook)
-            denial_fault = make_fault("policy", denial, **title)
-            yield replace(denial_fault, effect=_describe_effect(hook, denial_fault, is_guarded=is_guarded))
     if newest_runs is None:
         newest_runs = load_runs([hook for _, hook in hooks])
     for hook, fault in find_failing_hooks([(hook, _place_of(source, project)) for source, hook in hooks], newest_runs):
