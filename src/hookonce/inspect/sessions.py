@@ -7,13 +7,15 @@ from sqlite3 import Connection
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hookonce.agents import AGENTS
 from hookonce.agents import load as load_agent
 from hookonce.agents.compaction import compaction_threshold
 from hookonce.base import times
+from hookonce.dispatch.select import ACTION_EVENTS
 from hookonce.errors import HookonceError
-from hookonce.inspect.summary import record_subject
+from hookonce.inspect.summary import HOOK_ERROR_TYPE, record_subject
 from hookonce.model import Record, Usage
 from hookonce.sessions.derive.calls import is_refused, subagent_name
 from hookonce.sessions.derive.summary import FileStats, SessionCall, SubagentActivity, summarize_session
@@ -102,6 +104,7 @@ class TimelineStep(Struct, frozen=True, kw_only=True, omit_defaults=True):
     call: SessionCall | None = None
     decision: str | None = None
     reason: str | None = None
+    hook: str | None = None  # that failed, if this is what the step tells
 
 
 class Timeline(Struct, frozen=True, kw_only=True):
@@ -150,7 +153,7 @@ def build_timeline(records: Iterable[Record]) -> Timeline:
         compaction_limit=_find_compaction_limit(all_records, session.agent),
         files=session.files,
         subagents=session.children,
-        steps=[_timeline_step(record, calls.get(record.event.id), session.children) for record in first_records],
+        steps=list(_timeline_steps(first_records, all_records, calls, session.children)),
     )
 
 
@@ -172,6 +175,30 @@ def _find_compaction_limit(records: list[Record], agent: str) -> int | None:
 
 def _is_ask(record: Record) -> bool:
     return record.decision is not None and record.decision.outcome == "ask" and record.event.derived_from is None
+
+
+def _timeline_steps(
+    records: Iterable[Record],
+    all_records: list[Record],
+    calls: dict[str, SessionCall],
+    children: dict[str, SubagentActivity],
+) -> Iterator[TimelineStep]:
+    records_by_id = {record.event.id: record for record in all_records}
+    for record in records:
+        step, event = _timeline_step(record, calls.get(record.event.id), children), record.event
+        if event.data.get("error_type") == HOOK_ERROR_TYPE and type(hook := event.data.get("hook")) is str:
+            effect = _failure_effect(records_by_id.get(event.derived_from or ""), hook)
+            step = replace(step, hook=hook, what=f"the hook {hook} failed ({event.data.get('error')}){effect}")
+        yield step
+
+
+def _failure_effect(origin: Record | None, hook: str) -> str:
+    """What became of a call because one of its hooks failed, as far as that is known."""
+    if origin is None or origin.event.type not in ACTION_EVENTS:
+        return ""
+    if any(run.hook == hook and run.failure is not None and run.outcome == "deny" for run in origin.runs):
+        return ", so the call was refused"
+    return "" if is_refused(origin) or _is_ask(origin) else ", so the call was let through without its answer"
 
 
 def _timeline_step(record: Record, call: SessionCall | None, children: dict[str, SubagentActivity]) -> TimelineStep:

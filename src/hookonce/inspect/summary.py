@@ -53,7 +53,7 @@ def _json_texts(value: Json) -> Iterator[str]:
         yield path
 
 
-_HOOK_ERROR_TYPE = "HookError"
+HOOK_ERROR_TYPE = "HookError"
 _DATA_KEYS = ("response", "message", "reason", "source", "path")  # in `data`, the first that is there
 
 
@@ -110,7 +110,7 @@ def record_subject(record: Record) -> str:
     own_text, text = _own_subject(record), event_subject(record.event) or usage
     if own_text or text:
         return " · ".join(filter(None, (own_text, text)))
-    if record.event.data.get("error_type") == _HOOK_ERROR_TYPE:
+    if record.event.data.get("error_type") == HOOK_ERROR_TYPE:
         hook, error = record.event.data.get("hook"), record.event.data.get("error")
         name = f"hook {hook}" if type(hook) is str else "a hook"
         return f"{name}: {error if type(error) is str else 'failed'}"  # the call's record and the log know more

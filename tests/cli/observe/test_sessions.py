@@ -4,7 +4,9 @@ import json
 
 import pytest
 
-from hookonce.model import Decision, User
+from hookonce.dispatch.derived_hooks import build_runs_record
+from hookonce.dispatch.response import hook_error_records
+from hookonce.model import Decision, HookRun, Stored, User
 from hookonce.store.entry import build_entry
 from hookonce.store.integrity.signature import verify_document
 from hookonce.store.writer import Writer
@@ -200,3 +202,25 @@ def test_a_signature_goes_with_a_format(home, words):
 def test_a_session_without_turns_has_turn_0_alone(home):
     (only,) = run("show", SECOND, "--turns", "--json", HOME=str(home)).documents()
     assert (0, None, 2, "response") == (only["number"], only["prompt"], only["events"], only["end"])
+
+
+@pytest.mark.parametrize(
+    ("outcome", "effect"), [(None, ", so the call was let through without its answer"), ("deny", ", so the call was refused")]
+)
+def test_a_hook_that_failed_is_told_with_what_became_of_the_call(tmp_path, monkeypatch, outcome, effect):
+    """
+    And how hooks of derived events ran is shown with --all alone.
+    """
+    monkeypatch.setenv("HOME", str(tmp_path))
+    ran = HookRun(hook="no-rm-rf", failure="timeout", outcome=outcome)
+    decision = Decision(outcome=outcome, reason="it is late" if outcome else None)
+    asked = stored(1, "before_tool_execute", decision, [ran], tool=call("shell", "c1", command="rm -rf /"))
+    records = [asked, *hook_error_records(asked), build_runs_record(asked.event, [], [])]
+    with Writer() as writer:
+        writer.append([build_entry(Stored(event=one.event, decision=one.decision, runs=one.runs, level="minimal")) for one in records])
+
+    plain, whole = run("show", HOME=str(tmp_path)).out, run("show", "--all", HOME=str(tmp_path)).out
+
+    assert f"the hook no-rm-rf failed (timeout){effect}" in " ".join(plain.split())
+    assert "something failed outside a tool" not in plain
+    assert (False, True) == tuple("hook_runs" in text for text in (plain, whole))

@@ -17,8 +17,10 @@ from hookonce.base import ids, paths
 from hookonce.base.runtime_dir import runtime_file
 from hookonce.cli._ui import consent
 from hookonce.dispatch import pause
+from hookonce.dispatch.derived_hooks import build_runs_record
 from hookonce.dispatch.dispatcher import answer_call
-from hookonce.model import Decision, Record
+from hookonce.dispatch.request.call_record import OBSERVER_CAPABILITY
+from hookonce.model import Decision, Gap, HookRun, Record
 from hookonce.store.privacy.redact import redact
 from hookonce.store.spool.files import append, load_records
 from hookonce.trust import approvals
@@ -279,8 +281,8 @@ def test_resume_is_for_everybody(home, tmp_path, capsys, monkeypatch):
     """
     hookonce(capsys, "pause", "2h")
     monkeypatch.setenv("CLAUDECODE", "1")
-    for _ in range(2):
-        assert (0, "Hooks run again\n", "") == hookonce(capsys, "resume")
+    assert (0, "Hooks run again\n", "") == hookonce(capsys, "resume")
+    assert (0, "Hooks were not paused\n", "") == hookonce(capsys, "resume")
     monkeypatch.delenv("CLAUDECODE")
     assert refused(codex(tmp_path))
     assert None is json.loads(hookonce(capsys, "status", "claude-code", "--json")[1])["paused_until"]
@@ -376,7 +378,9 @@ def test_why_explains_hooks_that_did_not_run(home, tmp_path, capsys):
     codex(tmp_path)
     _, text, _ = hookonce(capsys, "why")
     assert "hooks.json: the manifest has problems" in text
-    assert "Next: hookonce check FILE lists its problems\n" in text
+    assert f"Next: hookonce check {home}/.config/hookonce/hooks.json lists its problems\n" in text
+    put(home / ".config/hookonce/hooks.json", manifest(command("true", name="mine")))
+    assert "Next: hookonce doctor says what was wrong\n" in hookonce(capsys, "why")[1]
 
 
 def test_logs_shows_the_end_of_our_log(home, capsys):
@@ -529,3 +533,62 @@ def test_refusals_are_listed_by_when_we_heard_of_them(home, tmp_path, capsys):
         append(redact(Record(event=one, decision=Decision(outcome="deny", reason="no")), "minimal"))
     shown = hookonce(capsys, "why", "--list", "--utc")[1].splitlines()
     assert ["2026-01-01", "2026-01-02"] == [line.split()[1] for line in shown]
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_why_offers_the_repair_of_a_hook_that_failed(home, tmp_path, capsys, closed):
+    """
+    A mode, a time or a word of the manifest; a pause beside it only where something was refused.
+    """
+    own = home / ".config/hookonce"
+    script = put(own / "guard.sh", "#!/bin/sh\nexit 3\n")
+    script.chmod(0o644)
+    fields = {"name": "guard", "blocking": True} | ({"on_failure": "closed"} if closed else {})
+    ending = "; hookonce pause 10m runs no hooks for ten minutes\n" if closed else "\n"
+    hints = {
+        "chmod +x {script}": command("./guard.sh", **fields),
+        "make the hook guard faster, or give it a longer timeout in {file}": command("exec sleep 5", **fields, handler={"timeout": 0.1}),
+        "hookonce logs shows what the hook wrote, and hookonce try guard what it answers": command("exit 3", **fields),
+    }
+    for hint, hook in hints.items():
+        file = put(own / "hooks.json", manifest(hook))
+        codex(tmp_path)
+        text = hookonce(capsys, "why", "--failures")[1]
+        assert f"\nNext: {hint.format(script=script, file=file)}{ending}" in text
+        assert f": shell (Bash): {'deny' if closed else 'no decision'}\n" in text
+
+    put(own / "hooks.json", manifest(command("exit 2", name="guard")))
+    codex(tmp_path)
+    assert f'\nNext: give the hook guard "blocking": true in {file}\n' in hookonce(capsys, "why", "--failures")[1]
+
+
+def test_why_takes_the_beginning_of_an_id(home, tmp_path, capsys):
+    """
+    As long as no other event begins like that; what was derived from an event does not count beside it.
+    """
+    put(home / ".config/hookonce/hooks.json", manifest(command("exit 3", name="guard", blocking=True)))
+    codex(tmp_path)
+    failed = next(one for one in load_records() if one.runs).event.id
+
+    assert hookonce(capsys, "why", failed)[1] == hookonce(capsys, "why", failed[:5])[1]
+    codex(tmp_path)
+    code, _, err = hookonce(capsys, "why", failed[:5])
+    assert (1, True) == (code, f"several events begin with '{failed[:5]}': {failed}, " in err)
+
+
+def test_why_tells_the_event_of_hooks_that_ran_after_it(home, tmp_path, capsys):
+    """
+    Not the record that says how they ran, whose name is ours alone; an event without a tool is named once.
+    """
+    call = replace(event("agent_stop"), id=ids.new_id())
+    run = HookRun(hook="late", scope="user", failure="exit code 3", exit=3)
+    append(redact(Record(event=call, gaps=[Gap(where="$.decision", capability=OBSERVER_CAPABILITY, strategy="later")]), "minimal"))
+    append(redact(build_runs_record(call, [run], []), "minimal"))
+
+    texts = [hookonce(capsys, "why", *words)[1] for words in (["--failures"], ["--list", "--failures"])]
+
+    assert " agent_stop: no decision\n" in texts[0]
+    assert f"  event {call.id}\n" in texts[0]
+    assert "  late (user): no decision, exit code 3" in texts[0]
+    assert " agent_stop: no decision, late failed (exit code 3)\n" in texts[1]
+    assert not any("hook_runs" in text for text in texts)

@@ -133,7 +133,7 @@ def _play_demo(home: SandboxHome, deadline: float, *, utc: bool) -> int:
     print_summary(live)
     if times:
         half = sorted(times)[len(times) // 2]
-        print(f"half of {pluralize(len(times), 'call')} took at most {half * 1000:.1f} ms:")
+        print(f"half of {pluralize(len(times), 'call')} took at most {half * 1000:.1f} ms,")
         print("measured from the start of the client to its end, with hooks and record, as an agent waits")
     print("Next: hookonce agents · hookonce install --dry-run · hookonce prove")
     return int(live.total["events"] < len(times))

@@ -17,6 +17,7 @@ from hookonce.cli._ui.local_time import DayClock, add_utc_option, format_time, z
 from hookonce.cli._ui.messages import pluralize, print_json, print_result, warn, warn_of_unwritten
 from hookonce.cli._ui.tables import ALARM, StreamingTable, print_words, terminal_width
 from hookonce.cli.observe.event_table import format_folded
+from hookonce.dispatch.derived_hooks import HOOK_RUNS_EVENT
 from hookonce.errors import HookonceError, UsageError
 from hookonce.inspect import query_args
 from hookonce.inspect.sessions import Timeline, TimelineStep, build_timeline, describe_step, elapsed_seconds
@@ -64,7 +65,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--privacy", choices=LEVELS, help="with --format: privacy level; default: minimal")
     add_flag(parser, "--sign", "with --format: sign each trace or event with this machine's key")
     add_utc_option(parser)
-    add_flag(parser, "--all", "on a terminal: show every event, also those without details")
+    add_flag(parser, "--all", "show every event, also those without details")
     add_flag(parser, "--json", "print JSON; with --turns one object per turn")
 
 
@@ -179,7 +180,8 @@ def _print_timeline(timeline: Timeline, *, utc: bool, shows_all: bool) -> None:
     table, clock = StreamingTable(Column(f"time ({zone_name(utc=utc)})"), *columns), DayClock(utc=utc)
     silent: Counter[str] = Counter()
     is_folding = sys.stdout.isatty() and not shows_all
-    for step, next_step in zip(timeline.steps, [*timeline.steps[1:], None], strict=True):
+    steps = [step for step in timeline.steps if shows_all or step.type != HOOK_RUNS_EVENT]  # failures have own steps
+    for step, next_step in zip(steps, [*steps[1:], None], strict=True):
         day, time = clock.split_time(step.time)
         if day is not None:
             table.add_line(day)
@@ -245,7 +247,8 @@ def _step_cells(step: TimelineStep) -> tuple[str, str, str]:
     indent = "│ " * step.depth
     reason = f" · because {step.reason}" if step.reason else ""
     if step.tool is None or step.call is None:
-        text = f"{describe_step(step)}: {step.what}" if step.what else describe_step(step)
+        text = f"{describe_step(step)}: {step.what}" if step.what and step.hook is None else step.what
+        text = text or describe_step(step)
         return _outcome_mark(step), "", f"{indent}{text}{reason}"
     return _outcome_mark(step), step.tool, f"{indent}{step.what}{reason}{_end_text(step.call)}"
 

@@ -5,6 +5,7 @@ from argparse import ArgumentParser, Namespace
 from collections import deque
 from collections.abc import Iterable
 from pathlib import Path
+from shlex import quote
 
 from hookonce.base.terminal_text import escape_unprintable
 from hookonce.cli._ui.arguments import add_flag
@@ -12,9 +13,12 @@ from hookonce.cli._ui.consent import find_parent_agent
 from hookonce.cli._ui.local_time import add_utc_option, format_time, zone_name
 from hookonce.cli._ui.messages import print_json, print_result, warn
 from hookonce.cli._ui.tables import print_words
+from hookonce.dispatch.derived_hooks import HOOK_RUNS_EVENT
+from hookonce.dispatch.hook_faults.handlers import command_faults
 from hookonce.errors import HookonceError
+from hookonce.handlers.verdict import NOT_BLOCKING
 from hookonce.inspect.summary import HookSource, event_subject, find_hook_source, with_derived_runs
-from hookonce.manifest.discover import find_project
+from hookonce.manifest.discover import find_project, find_sources, load_source
 from hookonce.model import HookRun, Stored
 from hookonce.store.spool.overlay import find_record, latest_records
 from hookonce.trust.approvals import find_code
@@ -31,15 +35,19 @@ _ACTION_CHARS = 80  # characters of an action in a list
 _HINTS_BY_GAP = {
     "trust": "hookonce trust shows a project's hooks, and lets you trust them",
     "policy": "the author of the policy can change it",
-    "manifest": "hookonce check FILE lists its problems",
+    "manifest": "hookonce doctor says what was wrong",
 }
+_NO_START_CODES = frozenset({126, 127})  # exit codes of a shell that could not start a program
 
 
 def configure(parser: ArgumentParser) -> None:
     """The options of `why`."""
     parser.epilog = _EXAMPLES
     parser.add_argument(
-        "id", nargs="?", metavar="ID", help="the id of an event; default: the last one that was refused"
+        "id",
+        nargs="?",
+        metavar="ID",
+        help="the id of an event; its beginning is enough; default: the last one that was refused",
     )
     add_flag(parser, "--list", f"list the last refusals, at most {_MAX_REFUSALS}, newest last")
     add_flag(parser, "--failures", "hooks that failed, instead of refusals")
@@ -60,13 +68,20 @@ def run(options: Namespace) -> None:
         record = (None if options.failures else _find_last(stored_records)) or failed_record
     if record is None:
         raise HookonceError("there is no such event" if options.id else _none_message(options))
-    full_record = with_derived_runs(record, find_record)
+    full_record = with_derived_runs(_origin_record(record), find_record)
     if options.json:
         print_json(full_record)
         return
     _print_record(full_record, utc=options.utc)
     if failed_record is not None and stored_records.index(failed_record) > stored_records.index(record):
         print(f"a hook has failed since then: hookonce why {failed_record.event.id}")
+
+
+def _origin_record(record: Stored) -> Stored:
+    """The record of the event that hooks were asked about, where a record says only how they have run."""
+    event = record.event
+    origin = find_record(event.derived_from) if event.type == HOOK_RUNS_EVENT and event.derived_from else None
+    return origin or record
 
 
 def _none_message(options: Namespace) -> str:
@@ -141,7 +156,10 @@ def _print_record(record: Stored, *, utc: bool) -> None:
             origin = f"{gap.where.removeprefix('$.')} was inferred: " if gap.strategy == "synthesised" else ""
             _print_indented(f"note: {origin}{gap.note}")
     for capability in _missing_capabilities(record):
-        print(f"Next: {_HINTS_BY_GAP[capability]}")
+        files = _broken_manifests(project) if capability == "manifest" else []
+        hints = [f"hookonce check {quote(str(file))} lists its problems" for file in files]
+        print(escape_unprintable(f"Next: {'; '.join(hints) or _HINTS_BY_GAP[capability]}"))
+    failures = [(run, source) for run, source in runs if run.failure is not None]
     if _reason(record).startswith(APPROVAL_PREFIX) or _is_asked(record):
         # The code is for people: whoever is not at a terminal, or has an agent in between, does not see it.
         code = find_code(event.id) if sys.stdout.isatty() and find_parent_agent() is None else None
@@ -150,7 +168,35 @@ def _print_record(record: Stored, *, utc: bool) -> None:
     elif refusals := [(run, source) for run, source in runs if run.outcome == "deny"]:
         run, source = refusals[-1]
         change = "" if source is None else f"change the hook {run.hook} in {source.file}; "
+        change = _repair_hint(run, source) if run.failure is not None and source is not None else change
         print(escape_unprintable(f"Next: {change}hookonce pause 10m runs no hooks for ten minutes"))
+    elif failures and failures[-1][1] is not None:
+        print(escape_unprintable(f"Next: {_repair_hint(*failures[-1]).removesuffix('; ')}"))
+
+
+def _broken_manifests(project: Path) -> list[Path]:
+    """The manifests that cannot be used now."""
+    files = []
+    for source in find_sources(project):
+        try:
+            load_source(source)
+        except (HookonceError, ValueError):
+            files.append(source.path)
+    return files
+
+
+def _repair_hint(run: HookRun, source: HookSource | None) -> str:
+    """What a person does about a hook that failed, as the beginning of a list."""
+    if source is None:
+        return ""
+    faults = command_faults(source.command, run.scope or "user") if run.exit in _NO_START_CODES else ()
+    if (fault := next(iter(faults), None)) is not None:
+        return f"{fault.next_step}; "
+    if run.failure == "timeout":
+        return f"make the hook {run.hook} faster, or give it a longer timeout in {source.file}; "
+    if run.failure == NOT_BLOCKING:
+        return f'give the hook {run.hook} "blocking": true in {source.file}; '
+    return f"hookonce logs shows what the hook wrote, and hookonce try {quote(run.hook)} what it answers; "
 
 
 def _print_indented(text: str) -> None:
@@ -164,10 +210,11 @@ def _print_indented(text: str) -> None:
 def _headline(record: Stored, *, utc: bool) -> str:
     event, decision = record.event, record.decision
     native = f" ({event.tool.native})" if event.tool is not None and event.tool.native != event.tool.name else ""
-    subject = f"{event.tool.name}{native}" if event.tool is not None else event.type
+    subject = f"{event.tool.name}{native}: " if event.tool is not None else ""
     outcome = (decision.outcome if decision else None) or "no decision"
     time = f"{format_time(event.received or event.time, utc=utc)} {zone_name(utc=utc)}"
-    return f"{time} {event.agent} {event.type}: {subject}: {outcome}"
+    event_type = event.data.get("origin_event") if event.type == HOOK_RUNS_EVENT else event.type
+    return f"{time} {event.agent} {event_type}: {subject}{outcome}"
 
 
 def _print_run(run: HookRun, source: HookSource | None) -> None:

@@ -45,8 +45,8 @@ _COLUMNS = (
     Column("user"),
     Column("project"),
     Column("other hooks", right=True),
-    Column("hook crashes"),
-    Column("hook is late"),
+    Column("hookonce killed"),
+    Column("hookonce late"),
 )
 
 
@@ -92,7 +92,8 @@ def run(options: Namespace) -> None:
         )
         cells.append(row)
     print_table(_COLUMNS, cells)
-    print("open: the action is done, as if there were no hook; closed: it is refused\n")
+    print("open: the action is done, as if there were no hook; closed: it is refused")
+    print("if one of your own hooks fails, its on_failure decides, and not these columns\n")
     _print_activity(store_status.load_activity(), utc=options.utc)
     for status, blocked_scopes, silence in zip(statuses, hindrances, silences, strict=True):
         _print_details(status, blocked_scopes, silence)

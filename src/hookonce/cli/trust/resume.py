@@ -13,7 +13,8 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(_options: Namespace) -> None:
     """Ask hooks again; anybody may say that."""
-    if is_paused():
+    was_paused = is_paused()
+    if was_paused:
         record_action("resume", "person" if find_parent_agent() is None else "agent")
     resume()
-    print("Hooks run again")
+    print("Hooks run again" if was_paused else "Hooks were not paused")

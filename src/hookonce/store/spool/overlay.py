@@ -15,7 +15,8 @@ from hookonce.store.query import RecordFilter, find_records
 from hookonce.store.spool import files
 
 MAX_LATEST_RECORDS = 2000  # records of the store that are looked through by those who ask for the last of a kind
-_MIN_ID_PREFIX_CHARS = 8  # characters of an id that stand for all of it, where no other begins like that
+_MAX_PREFIX_MATCHES = 100  # events that begin with a part of an id, and are looked through for the only one
+_MAX_LISTED_IDS = 3
 ProblemCallback = Callable[[str], None]
 
 
@@ -31,16 +32,26 @@ def latest_records(report_problem: ProblemCallback = lambda _: None) -> Iterator
 
 
 def find_record(id_prefix: str, report_problem: ProblemCallback = lambda _: None) -> Stored | None:
-    """The record of an event by its id or a unique prefix; see `_query_both`."""
+    """The record of an event by its id or a unique prefix, None if there is none; see `_query_both`.
+
+    HookonceError if several begin so; what was derived from an event begins like it, and does not count beside it.
+    """
 
     def query(connection: Connection) -> list[Stored]:
-        statement = "SELECT body FROM events WHERE id >= ? AND id < ? || '\x7f' AND erased = 0 ORDER BY id LIMIT 2"
-        return [decode_entry(row[0]).record for row in connection.execute(statement, (id_prefix, id_prefix))]
+        statement = "SELECT body FROM events WHERE id >= ? AND id < ? || '\x7f' AND erased = 0 ORDER BY id LIMIT ?"
+        rows = connection.execute(statement, (id_prefix, id_prefix, _MAX_PREFIX_MATCHES))
+        return [decode_entry(row[0]).record for row in rows]
 
     records = [record for record in _query_both(query, report_problem) if record.event.id.startswith(id_prefix)]
     records_by_id = {record.event.id: record for record in records}
-    is_unique = len(records_by_id) == 1 and len(id_prefix) >= _MIN_ID_PREFIX_CHARS
-    return records_by_id.get(id_prefix) or (records[-1] if is_unique else None)
+    if id_prefix in records_by_id or not records_by_id:
+        return records_by_id.get(id_prefix)
+    first_records = [record for record in records_by_id.values() if record.event.derived_from not in records_by_id]
+    if len(first_records) == 1:
+        return first_records[0]
+    names = ", ".join(record.event.id for record in first_records[:_MAX_LISTED_IDS])
+    more = ", …" if len(first_records) > _MAX_LISTED_IDS else ""
+    raise HookonceError(f"several events begin with {id_prefix!r}: {names}{more}; type more of the id")
 
 
 def _query_both(query: Callable[[Connection], list[Stored]], report_problem: ProblemCallback) -> list[Stored]:
