@@ -355,12 +355,12 @@ class Agent(Struct, frozen=True, kw_only=True):
     user_key: str | None = None  # payload key that says whose session it is, by an address or a name
     home: str | None = None  # its directory in the user's home
     signature_keys: tuple[frozenset[str], ...] = ()  # sets of payload keys that only it has
+    script_words: tuple[str, ...] = ()  # of scripts for it alone: a `word`, a `.key` read, a `key: value` answered
     permission_modes: frozenset[str] = frozenset()  # modes that only it has, by which it is recognised
     quirks: tuple[str, ...] = ()  # what surprises, for its page
     unwrap: Callable[[Object, str | None], Object] | None = None  # the payload inside a call
     refine: Callable[[Facts, Object, Object], None] | None = None  # corrects the facts of a payload
-    # native tools whose input has a shape of its own: canonical tool and arguments
-    shape_readers: Mapping[str, Callable[[str, Object], tuple[str, Object]]] = {}
+    shape_readers: Mapping[str, Callable[[str, Object], tuple[str, Object]]] = {}  # of native tools with odd input
     mcp: Callable[[str, Facts], tuple[str, str] | None] | None = None  # server and tool of an MCP call
     mcp_name: Callable[[str, str], str] | None = None  # the native name of an MCP tool
     result: Callable[[Facts, str], Result] | None = None  # the result of a tool call

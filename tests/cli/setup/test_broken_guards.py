@@ -32,9 +32,13 @@ def typed(kind, **fields):
 # Hooks of the user: the hook, the script beside it with its mode if it has one, and what is said.
 HOOKS = {
     "not executable": (command("./mode.sh"), ("mode.sh", "#!/bin/sh\nexit 0\n", 0o644), "is not executable; chmod +x "),
-    "written for Claude Code": (command("./claude.sh", **GUARD), ("claude.sh", CLAUDE_STYLE, 0o755), "claude.sh uses tool_input, a field of Claude Code"),
+    "written for Claude Code": (command("./claude.sh", **GUARD), ("claude.sh", CLAUDE_STYLE, 0o755), "claude.sh uses tool_input, a word of Claude Code"),
     "a command for Claude Code": (command("jq -e '.tool_input.command'", **GUARD), None, "its command uses tool_input"),
-    "answers as for Claude Code": (command("./own.sh", **GUARD), ("own.sh", '#!/bin/sh\necho \'{"hookSpecificOutput": {}}\'\n', 0o755), 'own.sh uses hookSpecificOutput, a field of Claude Code that hookonce\'s own events do not have; give the hook "dialect": "claude-code"'),
+    "answers as for Claude Code": (command("./own.sh", **GUARD), ("own.sh", '#!/bin/sh\necho \'{"hookSpecificOutput": {}}\'\n', 0o755), 'own.sh uses hookSpecificOutput, a word of Claude Code that hookonce\'s own events and answers do not have; give the hook "dialect": "claude-code"'),
+    "reads as for Claude Code": (command("./reads.py", **GUARD), ("reads.py", "#!/usr/bin/env python3\nimport json, sys\nif json.load(sys.stdin).get('tool_name') == 'Bash': sys.exit(2)\n", 0o755), 'reads.py uses tool_name, a word of Claude Code that hookonce\'s own events and answers do not have; give the hook "dialect": "claude-code", or that of the agent'),
+    "blocks as for Claude Code": (command("./blocks.sh", **GUARD), ("blocks.sh", '#!/bin/sh\necho \'{"decision":"block","reason":"no"}\'\n', 0o755), "blocks.sh uses decision: block, a word of Claude Code"),
+    "reads our events and blocks": (command("./mixed.py", **GUARD), ("mixed.py", "#!/usr/bin/env python3\nimport json, sys\nif 'rm' in json.load(sys.stdin)['tool']['input'].get('command', ''): print(json.dumps({'decision': 'block'}))\n", 0o755), 'refuses nothing: mixed.py answers "decision": "block", which means nothing here; answer "decision": "deny"'),
+    "written for Copilot": (command("./copilot.sh", **GUARD), ("copilot.sh", "#!/bin/sh\njq -r .toolArgs.command | grep -q rm && exit 1\n", 0o755), 'copilot.sh uses toolArgs, a word of GitHub Copilot CLI that hookonce\'s own events and answers do not have; give the hook "dialect": "copilot-cli"'),
     "exit 2 and not blocking": (command("./exits.sh"), ("exits.sh", REFUSES, 0o755), 'exits with code 2 (exit 2 in exits.sh), but is not blocking; give the hook "blocking": true'),
     "sys.exit(2) and not blocking": (command("./exits.py"), ("exits.py", "#!/usr/bin/env python3\nimport sys\nsys.exit(2)\n", 0o755), "(exit(2) in exits.py)"),
     "a command that exits with 2": (command("grep -q rm && exit 2"), None, "exits with code 2 (exit 2)"),

@@ -115,6 +115,7 @@ AGENT = Agent(
         "terminationReason=stop_reason fullyIdle=fully_idle"
     ),
     home=".gemini/antigravity-cli",
+    script_words=(".toolCall",),
     signature_keys=key_sets("conversationId workspacePaths", "conversationId toolCall", "conversationId invocationNum"),
     quirks=(
         "No payload contains its event: the event must be in the hook's command line.",

@@ -143,6 +143,10 @@ AGENT = Agent(
     variables={"CLAUDE_PROJECT_DIR": "project", "CLAUDE_CODE_SESSION_ID": "session"},
     home=".claude",
     transcripts=(".claude/projects", ".jsonl", {"CLAUDE_CONFIG_DIR": "projects"}),
+    script_words=(
+        *("tool_input", "tool_response", "hook_event_name", "hookEventName", "hookSpecificOutput"),
+        *("permissionDecision", ".tool_name", "decision: block|approve"),
+    ),
     permission_modes=frozenset({"acceptEdits", "dontAsk"}),
     quirks=(
         "Hooks that match one event run in parallel; deny beats defer, ask and allow.",

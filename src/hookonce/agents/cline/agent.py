@@ -202,6 +202,7 @@ AGENT = Agent(
     ),
     user_key="userId",
     env_markers=("CLINE_BUILD_ENV", "CLINE_CONNECTOR_CLI_LAUNCH"),
+    script_words=("clineVersion", "contextModification", "cancel: [tT]rue"),
     signature_keys=key_sets("clineVersion", "hookName taskId"),
     quirks=(
         "To cancel one tool is to stop the whole run; in a sub-agent only the sub-agent stops.",

@@ -244,6 +244,7 @@ AGENT = Agent(
     variables={"COPILOT_PROJECT_DIR": "project"} | {"CLAUDE_PROJECT_DIR": "project"},
     home=".copilot",
     transcripts=(".copilot/session-state", ".jsonl", {"COPILOT_HOME": "session-state"}),
+    script_words=("toolArgs", "modifiedArgs", ".toolName"),
     signature_keys=key_sets("sessionId toolName toolArgs", "hookName permissionSuggestions"),
     quirks=(
         "The spelling of the event in the configuration decides about the payload's keys and tool names.",

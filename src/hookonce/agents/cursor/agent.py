@@ -210,6 +210,7 @@ AGENT = Agent(
     variables={"CURSOR_PROJECT_DIR": "project"} | {"CLAUDE_PROJECT_DIR": "project"},
     home=".cursor",
     transcripts=(".cursor/projects", ".jsonl", {}),
+    script_words=("cursor_version", "agent_message", "followup_message", "permission: allow|deny|ask"),
     signature_keys=key_sets("cursor_version", "conversation_id generation_id"),
     quirks=(
         "A shell, MCP or read call fires its own event as well as preToolUse, and only preToolUse has a call id.",

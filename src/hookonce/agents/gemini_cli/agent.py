@@ -218,6 +218,7 @@ AGENT = Agent(
     | {"CLAUDE_PROJECT_DIR": "project"},
     home=".gemini",
     transcripts=(".gemini/tmp", ".jsonl", {"GEMINI_CLI_HOME": ".gemini/tmp"}),
+    script_words=("llm_request", "llm_response"),
     signature_keys=key_sets("llm_request", "mcp_context", "prompt_response"),
     quirks=(
         "PreCompress comes before every model call; only trigger manual is news.",

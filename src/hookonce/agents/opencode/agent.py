@@ -311,6 +311,7 @@ AGENT = Agent(
     ),
     modes={"build": "agent", "plan": "plan"},
     env_markers=("OPENCODE_PID",),
+    script_words=("tool.execute.before", "tool.execute.after"),
     signature_keys=key_sets("hook input"),
     quirks=(
         "A hook denies by throwing; it can neither ask nor grant, and the typed permission.ask is never called.",

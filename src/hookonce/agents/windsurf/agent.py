@@ -164,6 +164,7 @@ AGENT = Agent(
     ),
     details=pick(DETAILS, "worktree_path") | {"response": "response", "root_workspace_path": "root_workspace"},
     home=".windsurf",
+    script_words=("agent_action_name", ".tool_info"),
     signature_keys=key_sets("agent_action_name"),
     quirks=(
         "Only the exit code counts: 2 on a pre_ event blocks and shows stderr to the agent, all else lets it pass.",

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hookonce import agents
 from hookonce.base.files import read_regular_file
 from hookonce.base.invocation import CANONICAL_DIALECT
 from hookonce.base.regex import lazy_pattern
+from hookonce.dispatch.hook_faults.dialect_words import EXIT_2, find_dialect_word, has_wrong_answer
 from hookonce.dispatch.hook_faults.handlers import FIRST_LINES, interpreter_argument, parse_python, program_word
 from hookonce.dispatch.hook_faults.manifest_words import hooks_of
 from hookonce.dispatch.hook_faults.table import HookFault, make_fault
@@ -18,9 +20,6 @@ from hookonce.model import Hook, Problem
 
 _MAX_SCRIPT_BYTES = 1 << 20  # of a script that is read; longer ones are programs
 _COMMENT_LINE = lazy_pattern(r"^[ \t]*(?:#|//).*$", re.MULTILINE)
-_CLAUDE_WORD = lazy_pattern(r"\b(tool_input|hook_event_name|tool_response|hookSpecificOutput|permissionDecision)\b")
-_CANONICAL_WORD = lazy_pattern(r"\btool\??\.input\b|[\[(]\s*[\"'](?:tool|outcome)[\"']|\bHOOKONCE_")
-_EXIT_2 = lazy_pattern(r"(?<![A-Za-z])exit[ \t]*\(?[ \t]*2\b\)?")
 
 
 class Script(NamedTuple):
@@ -61,11 +60,14 @@ def script_faults(hook: Hook, command: str, folder: Path | None) -> Iterator[Hoo
     if script is not None and script.text is not None:
         yield from _content_faults(script, script.text)
     text = _COMMENT_LINE.sub("", f"{command}\n{(script.text if script else None) or ''}")
-    word = _CLAUDE_WORD.search(text) if hook.dialect in {None, CANONICAL_DIALECT} else None
-    if word is not None and _CANONICAL_WORD.search(text) is None:
-        subject = script.path.name if script is not None else "its command"
-        yield make_fault("dialect", subject, word[1])
-    if not hook.blocking and (ending := _EXIT_2.search(text)) is not None:
+    is_canonical, subject = hook.dialect in {None, CANONICAL_DIALECT}, script.path.name if script else "its command"
+    if is_canonical and has_wrong_answer(text):
+        yield make_fault("answer", subject)
+    if is_canonical and (word := find_dialect_word(text)) is not None:
+        title = agents.load(word.dialect).title
+        others = ", or that of the agent that it was written for" if word.is_shared else ""
+        yield make_fault("dialect", subject, word.text, title, word.dialect, others)
+    if not hook.blocking and (ending := EXIT_2.search(text)) is not None:
         yield make_fault("blocking", f"{ending[0]} in {script.path.name}" if script else ending[0])
 
 

@@ -67,10 +67,15 @@ FAULT_KINDS: Mapping[str, FaultKind] = {
     "empty": FaultKind("the content of the script", "refuses nothing: {} is empty", "write the script"),
     "syntax": FaultKind("the syntax of a script in Python", _CANNOT_RUN, _CORRECT_SCRIPT, is_failure=True),
     "dialect": FaultKind(
-        "fields of Claude Code's events and answers in the script and its command",
-        "refuses nothing: {0} uses {1}, a field of Claude Code that hookonce's own events do not have",
-        'give the hook "dialect": "claude-code"',
+        "words of agents' own events and answers in the script and its command",
+        "refuses nothing: {0} uses {1}, a word of {2} that hookonce's own events and answers do not have",
+        'give the hook "dialect": "{3}"{4}',
         "dialect",
+    ),
+    "answer": FaultKind(
+        "answers of Claude Code in a script that reads hookonce's own events",
+        'refuses nothing: {} answers "decision": "block", which means nothing here',
+        'answer "decision": "deny"',
     ),
     "unknown_dialect": FaultKind(
         "the names of agents and formats",
