@@ -224,7 +224,7 @@ def _check_raw(name: str, raw: bytes, source: str | None, *, strict: bool, is_ma
     check = DOCUMENT_CHECKS.get(kind)
     problems, warnings = check(document, strict) if check is not None else _check_payload(kind, document)
     if (check_place := _PLACE_CHECKS.get(kind)) is not None and Path(name).is_file():
-        place_problems, place_warnings = check_place(Path(name), document, not problems)
+        place_problems, place_warnings = check_place(Path(name), document)
         if strict and kind == "manifest":  # a hook that cannot do what it is there for
             place_problems, place_warnings = [*place_problems, *place_warnings], []
         problems, warnings = [*problems, *place_problems], [*warnings, *place_warnings]
@@ -301,37 +301,46 @@ def _check_format(name: str, document: Any, strict: bool) -> tuple[list[Problem]
     return validate_document(name, formats.load(name).check, document, strict=strict)
 
 
-def _check_manifest(document: Any, _: bool) -> tuple[list[Problem], list[Problem]]:  # noqa: FBT001
+def _check_manifest(document: Any, strict: bool) -> tuple[list[Problem], list[Problem]]:  # noqa: FBT001
     problems, warnings = find_problems(document)
-    event_warnings = dict(event_problems(document))  # they say more than that the name is not canonical
-    others = [warning for warning in warnings if warning[0] not in event_warnings]
-    others += inline_code_problems(document)
-    return [*problems, *closed_problems(document)], [*others, *event_warnings.items(), *unknown_words(document)]
+    event_names = dict(event_problems(document))  # they say more than that the name is not canonical
+    others = [warning for warning in warnings if warning[0] not in event_names]
+    unknown_names = [*event_names.items(), *unknown_words(document)]
+    problems, warnings = _sort_unknown([*problems, *closed_problems(document)], unknown_names, strict=strict)
+    return problems, [*others, *inline_code_problems(document), *warnings]
 
 
-def _check_manifest_place(file: Path, document: Any, is_usable: bool) -> tuple[list[Problem], list[Problem]]:  # noqa: FBT001
+def _sort_unknown(
+    problems: list[Problem], unknown_names: list[Problem], *, strict: bool
+) -> tuple[list[Problem], list[Problem]]:
+    """Problems and warnings: unknown names are problems with `--strict`."""
+    return ([*problems, *unknown_names], []) if strict else (problems, unknown_names)
+
+
+def _check_manifest_place(file: Path, document: Any) -> tuple[list[Problem], list[Problem]]:
     """Faults of its hooks, seen from where the file lies; what its words alone tell is not told twice."""
     place = manifest_place(file)
+    is_usable = not find_problems(document)[0]
     hooks = [parse_hook(hook) for hook in document["hooks"]] if is_usable else []
     return [], [
         (f"$.hooks[{index}].{FAULT_KINDS[fault.kind].field}", describe_fault(fault))
         for index, hook in enumerate(hooks)
         for fault in hook_faults(hook, place, os.environ)
-        if fault.kind != "event"
+        if fault.kind not in {"event", "key"}
     ]
 
 
-def _check_policy_place(file: Path, _: Any, __: bool) -> tuple[list[Problem], list[Problem]]:  # noqa: FBT001
+def _check_policy_place(file: Path, _: Any) -> tuple[list[Problem], list[Problem]]:
     """A project's policy is worth a word in any case: it is not the project's to say what others may do."""
     is_project = file.absolute().parent.name == PROJECT_FOLDER
     return [], [("$", "it can forbid only hooks of this project")] if is_project else []
 
 
-# What follows from where a file lies: its path, its document, and whether that has no problem.
-_PLACE_CHECKS: dict[str, Callable[[Path, Any, bool], tuple[list[Problem], list[Problem]]]] = {
+# What follows from where a file lies, by its path and its document.
+_PLACE_CHECKS: dict[str, Callable[[Path, Any], tuple[list[Problem], list[Problem]]]] = {
     "manifest": _check_manifest_place,
     "policy": _check_policy_place,
-    "agent-hooks-rules": lambda file, document, _: find_scope_problems(file, document),
+    "agent-hooks-rules": find_scope_problems,
 }
 _KINDS_BY_NAME = {
     OPENHOOK_FILE: "openhook-discovery",
@@ -350,7 +359,9 @@ DOCUMENT_CHECKS: dict[str, FormatCheck] = {name: partial(_check_format, name) fo
         "openhook-discovery", None, document, strict=strict
     ),
     "manifest": _check_manifest,
-    "policy": lambda document, _: (find_policy_problems(document), find_policy_warnings(document)),
-    "agent-hooks-rules": lambda document, _: find_rule_problems(document),
+    "policy": lambda document, strict: _sort_unknown(
+        find_policy_problems(document), find_policy_warnings(document), strict=strict
+    ),
+    "agent-hooks-rules": lambda document, strict: _sort_unknown(*find_rule_problems(document), strict=strict),
     "module-descriptor": lambda document, strict: descriptor_problems(document, strict=strict),
 }

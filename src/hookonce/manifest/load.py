@@ -144,10 +144,6 @@ def _hook_warnings(hook: Any, path: str) -> Iterator[Problem]:
     handler = hook.get("handler")
     if type(handler) is not dict:
         return
-    platform = handler.get("platform")
-    for name in platform if type(platform) is dict else ():
-        if name not in PLATFORMS:
-            yield f"{path}.handler.platform.{name}", f"is ignored: expected one of {', '.join(PLATFORMS)}"
     if handler.get("type") == "http" and type(url := handler.get("url")) is str:
         yield from _url_warnings(url, f"{path}.handler.url")
 

@@ -291,3 +291,27 @@ def test_strict_has_no_patience_with_a_guard_that_cannot_run(tmp_path):
     assert [0, 1] == [run("check", *words, manifest).code for words in ([], ["--strict"])]
     script.chmod(0o755)
     assert [0, 0] == [run("check", *words, manifest).code for words in ([], ["--strict"])]
+
+
+STRICT = {
+    "$.hooks[0].event": {"event": "PreToolUse"},
+    "$.hooks[0].on_failur": {"on_failur": "closed"},
+    "$.hooks[0].timeout": {"timeout": 2},
+    "$.hooks[0].handler.blocking": {"handler": {"type": "command", "command": "/bin/true", "blocking": True}},
+    "$.hooks[0].handler.platform.beos": {"handler": {"type": "command", "command": "/bin/true", "platform": {"beos": "x"}}},
+}
+
+
+@pytest.mark.parametrize("path", STRICT)
+def test_strict_has_no_patience_with_unknown_names(tmp_path, path):
+    """
+    A warning without it. What else is wrong with such a hook is told all the same.
+    """
+    hook = {"event": "before_tool_execute", "matcher": [], "handler": {"type": "command", "command": "/bin/true"}} | STRICT[path]
+    (tmp_path / "hooks.json").write_text(json.dumps({"spec": "hooks/1.0", "hooks": [hook]}))
+
+    lenient_code, (lenient,) = verdicts(tmp_path / "hooks.json")
+    strict_code, (strict,) = verdicts("--strict", tmp_path / "hooks.json")
+
+    assert (0, [path, "$.hooks[0].matcher"]) == (lenient_code, [one["path"] for one in lenient["warnings"]])
+    assert (1, [path, "$.hooks[0].matcher"]) == (strict_code, [one["path"] for one in strict["problems"]])

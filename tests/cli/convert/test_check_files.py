@@ -63,6 +63,7 @@ def test_every_fault_of_a_wildcard_file_has_its_place(tmp_path, document, proble
     file.write_text(json.dumps(document))
 
     assert ("agent-hooks-rules", problems, [*warnings, "$"]) == found(file)
+    assert ("agent-hooks-rules", [*problems, *warnings], ["$"]) == found(file, "--strict")
 
 
 def test_a_project_may_not_say_where_to_write(tmp_path):
@@ -96,6 +97,7 @@ def test_a_policy_is_checked_as_a_file(tmp_path, document, problems, warnings):
     file = tmp_path / "policy.json"
     file.write_text(json.dumps(document))
     assert ("policy", problems, warnings) == found(file)
+    assert ("policy", [*problems, *warnings], []) == found(file, "--strict")
 
     (tmp_path / ".hookonce").mkdir()
     project_file = file.rename(tmp_path / ".hookonce" / "policy.json")

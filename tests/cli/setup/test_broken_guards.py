@@ -61,7 +61,8 @@ HOOKS = {
     "an empty matcher": (command("true", matcher=[]), None, "its matcher is empty, so it matches no tool"),
     "a matcher of no tool": (command("true", matcher="Bsh"), None, "no agent has such a tool; did you mean bash?"),
     "a pattern of no tool": (command("true", matcher={"pattern": "^Bassh$"}), None, "which matches no tool of any agent"),
-    "an event of no agent": (command("true", event="PreToolUse"), None, "no agent has this event, so the hook never runs (did you mean before_tool_execute?)"),
+    "an event of no agent": (command("true", event="PreToolUse"), None, "PreToolUse is the name of the event on Claude Code and 9 other agents, so the hook never runs; here it is called before_tool_execute"),
+    "nearly an event": (command("true", event="before_tool_execut"), None, "no agent has this event, so the hook never runs (did you mean before_tool_execute?)"),
     "async and blocking": (command("true", handler={"async": True}, **GUARD), None, "the agent does not wait for an async hook"),
     "a dialect of nobody": (command("true", dialect="claude-cod"), None, "there is no dialect claude-cod; correct its name; did you mean claude-code?"),
     "a function in a broken file": (function(file="broken.py"), ("broken.py", "def f(:\n", 0o644), "broken.py, line 1: "),
@@ -69,6 +70,15 @@ HOOKS = {
     "a file that is not there": (function(file="none.py"), None, "none.py does not exist"),
     "a server that needs a key": (typed("http", url="https://localhost/x", headers={"X-Key": "$NO_SUCH_KEY"}, allowed_env=["NO_SUCH_KEY"]), None, "NO_SUCH_KEY, which is not set"),
     "a module that is not there": (typed("module", file="none.json"), None, "none.json"),
+}
+
+
+# Keys of hooks that run all the same: the key, and what is said of it.
+KEYS = {
+    "nearly a key": ({"on_failur": "closed"}, "on_failur", "did you mean on_failure?"),
+    "a key of the handler": ({"timeout": 2}, "timeout", "write it in the handler (handler.timeout)"),
+    "a key of the hook": ({"handler": {"blocking": True}}, "handler.blocking", "write it in the hook, beside handler"),
+    "a key of nobody": ({"colour": "red"}, "colour", ""),
 }
 
 
@@ -118,6 +128,8 @@ def seen(tmp_path_factory):
             hooks.append(hook | {"name": name})
             if script is not None:
                 put(own / script[0], script[1]).chmod(script[2])
+        hooks += [command("true", name=name, **fields) for name, (fields, _, _) in KEYS.items()]
+        hooks.append(command("true", name="with keys of its own", **{"x-team": "a", "$comment": "b"}))
         put(own / "hooks.json", manifest(*hooks, *history()))
         put(own / "policy.json", {"event_restrictions": {"agent_stop": "deny"}})
         project = Project(folder / "project", command("./guard.sh", name="changed since it was trusted"))
@@ -153,6 +165,22 @@ def test_a_broken_guard_of_the_user_is_told(seen, name, teller):
     told = [line for line in seen[teller] if place in line and said in line]
 
     assert 1 == len(told), "\n".join(line for line in seen[teller] if place in line)
+
+
+@pytest.mark.parametrize("name", KEYS)
+@pytest.mark.parametrize("teller", ["check", "doctor", "status"])
+def test_a_key_that_nobody_reads_is_told(seen, name, teller):
+    """
+    With the one that was probably meant, or where it belongs. Its hook runs, so the agent says nothing of it.
+    """
+    _, key, hint = KEYS[name]
+    place, said = f"the hook '{name}' ", f"has a key that is ignored: {key}{hint and f'; {hint}'}"
+    if teller == "check":
+        place, said = f"$.hooks[{len(HOOKS) + list(KEYS).index(name)}].{key}: ", f" has no such key; it is ignored{hint and f'; {hint}'}"
+
+    assert 1 == len([line for line in seen[teller] if place in line and line.endswith(said)]), "\n".join(seen[teller])
+    assert name not in seen["agent"][0]
+    assert not any("with keys of its own" in line for line in seen[teller])
 
 
 @pytest.mark.parametrize("name", STATES)

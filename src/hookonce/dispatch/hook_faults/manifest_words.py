@@ -7,9 +7,10 @@ from typing import Any
 from hookonce import agents
 from hookonce.agents import AGENTS, canonical_event_of, config_events, point_of
 from hookonce.base.invocation import CANONICAL_DIALECT
+from hookonce.base.terminal_text import pluralize
 from hookonce.formats import FORMATS
-from hookonce.manifest.schema import HANDLER_FIELDS, HOOK_FIELDS
-from hookonce.model import Problem
+from hookonce.manifest.schema import HANDLER_FIELDS, HOOK_FIELDS, PLATFORMS
+from hookonce.model import Hook, Problem
 from hookonce.vocabulary.events import DERIVED_EVENTS, EVENTS
 from hookonce.vocabulary.names import AGENT_ALIASES, suggest_name
 
@@ -26,22 +27,58 @@ def unknown_words(document: Any) -> Iterator[Problem]:
     for index, hook in enumerate(hooks_of(document)):
         path = f"$.hooks[{index}]"
         yield from _unknown_keys(hook, _HOOK_KEYS, path, "a hook")
-        if type(hook) is dict:
-            yield from _unknown_keys(hook.get("handler"), _HANDLER_KEYS, f"{path}.handler", "a handler")
+        handler = hook.get("handler") if type(hook) is dict else None
+        yield from _unknown_keys(handler, _HANDLER_KEYS, f"{path}.handler", "a handler")
+        platform = handler.get("platform") if type(handler) is dict else None
+        for name in platform if type(platform) is dict else ():
+            if name not in PLATFORMS:
+                yield f"{path}.handler.platform.{name}", f"is ignored: expected one of {', '.join(PLATFORMS)}"
+
+
+def unknown_hook_keys(hook: Hook) -> Iterator[tuple[str, str]]:
+    """Keys of a hook and of its handler that nobody reads, with what to do about each, if anybody knows."""
+    yield from ((key, _suggest_key(key, _HOOK_KEYS)) for key in _select_unknown(hook.extra, _HOOK_KEYS))
+    keys = _select_unknown(hook.handler.extra, _HANDLER_KEYS)
+    yield from ((f"handler.{key}", _suggest_key(key, _HANDLER_KEYS)) for key in keys)
 
 
 def _unknown_keys(node: Any, known_keys: Collection[str], path: str, owner: str) -> Iterator[Problem]:
-    for key in node if type(node) is dict else ():
-        if key not in known_keys and not key.startswith(_EXTENSION_PREFIXES):
-            yield f"{path}.{key}", f"{owner} has no such key; it is ignored{suggest_name(key, known_keys)}"
+    for key in _select_unknown(node, known_keys):
+        hint = _suggest_key(key, known_keys)
+        yield f"{path}.{key}", f"{owner} has no such key; it is ignored{hint and f'; {hint}'}"
+
+
+def _select_unknown(node: Any, known_keys: Collection[str]) -> list[str]:
+    keys = node if type(node) is dict else ()
+    return [key for key in keys if key not in known_keys and not key.startswith(_EXTENSION_PREFIXES)]
+
+
+def _suggest_key(key: str, known_keys: Collection[str]) -> str:
+    """Where a key belongs, or which it nearly is; else nothing."""
+    if known_keys is _HOOK_KEYS and key in _HANDLER_KEYS:
+        return f"write it in the handler (handler.{key})"
+    if known_keys is _HANDLER_KEYS and key in _HOOK_KEYS:
+        return "write it in the hook, beside handler"
+    return suggest_name(key, known_keys).removeprefix("; ")
 
 
 def event_problem(event: str) -> str | None:
     """Why a hook for this event never runs, and what was probably meant; None if some agent may call it, or we do."""
     if event.startswith("vendor.") or event in _canonical_by_native().values() or event in DERIVED_EVENTS:
         return None
+    if (canonical := _canonical_by_native().get(event)) is not None:
+        effect = f"so the hook never runs; here it is called {canonical}"
+        return f"{event} is the name of the event on {_describe_agents(event, canonical)}, {effect}"
     suggestion = "" if event in EVENTS else suggest_event(event).removeprefix("; ")
     return f"no agent has this event, so the hook never runs{suggestion and f' ({suggestion})'}"
+
+
+def _describe_agents(native: str, canonical: str) -> str:
+    """The agents that call an event so, that of most people first."""
+    callers = [agent for agent in agents.load_all() if native in config_events(agent)]
+    titles = [agent.title for agent in callers if canonical_event_of(agent, native) == canonical]
+    titles.sort(key=lambda title: title != agents.load("claude-code").title)
+    return titles[0] if len(titles) == 1 else f"{titles[0]} and {pluralize(len(titles) - 1, 'other agent')}"
 
 
 def suggest_event(event: str) -> str:

@@ -100,6 +100,9 @@ FAULT_KINDS: Mapping[str, FaultKind] = {
         "the tools of every agent", "never runs: its matcher {}", "correct or remove the matcher", "matcher"
     ),
     "event": FaultKind("the events of every agent", _CANNOT_RUN, "", "event"),
+    "key": FaultKind(
+        "the keys of the hook and of its handler", "has a key that is ignored: {0}", "{1}", is_broken=False
+    ),
     "function": FaultKind(
         "the Python file of a function, which is parsed and never run",
         _CANNOT_RUN,
