@@ -22,9 +22,11 @@ _MAX_FILE_BYTES = 1 << 20
 
 
 def check_folder(folder: Path, *, strict: bool) -> CheckReport:
-    """Check a project, or your own hooks' folder: every problem is reported with the file that has it."""
+    """Check a project, also by its folder of hooks, or your own hooks' folder; a problem is told with its file."""
     is_own = folder.resolve() == paths.config_dir().resolve()
     folder = paths.config_dir() if is_own else folder  # however it was spelled
+    if folder.absolute().name == PROJECT_FOLDER and not is_own:
+        folder = folder.absolute().parent
     sources = [source for source in find_sources(folder) if source.scope == ("user" if is_own else "project")]
     reports = {_relative_name(folder, source): _check_hooks(source, strict=strict) for source in sources}
     for name in (f"{PROJECT_FOLDER}/{POLICY_FILE}", f"{PROJECT_FOLDER}/{AGENT_HOOKS_RULES_FILE}"):

@@ -315,3 +315,21 @@ def test_strict_has_no_patience_with_unknown_names(tmp_path, path):
 
     assert (0, [path, "$.hooks[0].matcher"]) == (lenient_code, [one["path"] for one in lenient["warnings"]])
     assert (1, [path, "$.hooks[0].matcher"]) == (strict_code, [one["path"] for one in strict["problems"]])
+
+
+@pytest.mark.parametrize("name", [".hookonce", "project/.hookonce", "."])
+def test_the_folder_of_a_project_s_hooks_can_be_named(tmp_path, name):
+    """
+    From wherever somebody stands: it is the project that is checked.
+    """
+    hooks = tmp_path / "project/.hookonce"
+    hooks.mkdir(parents=True)
+    hook = {"event": "before_tool_execute", "handler": {"type": "command", "command": "./lost.sh"}}
+    (hooks / "hooks.json").write_text(json.dumps({"spec": "hooks/1.0", "hooks": [hook]}))
+    places = {".hookonce": tmp_path / "project", "project/.hookonce": tmp_path, ".": hooks}
+
+    done = run("check", name, cwd=places[name])
+
+    assert f"{tmp_path}/project: folder, 1 document: ok" in done.out
+    assert f"{tmp_path}/project/lost.sh does not exist" in done.out
+    assert ".hookonce/hooks.json is not trusted" in done.out
