@@ -260,7 +260,7 @@ def test_a_dry_run_of_adopt_shows_everything_that_it_does(home):
     assert "".join(file.read_text() for file in files).splitlines() == lines
     assert {"claude-code": ["before_tool_execute /bin/true x"]} == shown["moved"]
     assert ["session_start ./left.sh: Claude Code runs it only for 'startup'; here it runs for all"] == shown["left_alone"]["claude-code"]
-    assert any("trust the folder" in notice for notice in shown["next"])
+    assert any("Trust a folder" in notice for notice in shown["next"])
     assert "moves into the manifest: before_tool_execute /bin/true x" in text.err
     assert "hookonce-on claude-code PreToolUse" in text.out
 

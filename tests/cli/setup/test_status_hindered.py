@@ -85,7 +85,7 @@ def test_advice_that_was_followed_is_not_given_again(tmp_path):
     run("on", "claude-code", given=json.dumps(PAYLOAD | {"cwd": str(tmp_path), "session_id": "s2"}).encode(), HOME=str(tmp_path), cwd=tmp_path)
     after, _ = status(tmp_path, "claude-code")
 
-    assert ["that you trust the folder" in told for told in (before, elsewhere, after)] == [True, True, False]
+    assert ["Trust a folder when Claude Code asks" in told for told in (before, elsewhere, after)] == [True, True, False]
     assert "no agent has called hookonce in the last 24 hours" in before
     (row,) = [line.split() for line in after.splitlines() if line.startswith("claude-code ") and "installed" not in line]
     assert ["claude-code", "2", "0", "0"] == row[:4]
