@@ -171,14 +171,15 @@ def test_a_broken_guard_of_the_user_is_told(seen, name, teller):
 @pytest.mark.parametrize("teller", ["check", "doctor", "status"])
 def test_a_key_that_nobody_reads_is_told(seen, name, teller):
     """
-    With the one that was probably meant, or where it belongs. Its hook runs, so the agent says nothing of it.
+    With the one that was probably meant, or where it belongs. Its hook runs, so the agent says nothing of it; a key that
+    resembles no other may be a description, of which only `check` speaks.
     """
     _, key, hint = KEYS[name]
     place, said = f"the hook '{name}' ", f"has a key that is ignored: {key}{hint and f'; {hint}'}"
     if teller == "check":
         place, said = f"$.hooks[{len(HOOKS) + list(KEYS).index(name)}].{key}: ", f" has no such key; it is ignored{hint and f'; {hint}'}"
 
-    assert 1 == len([line for line in seen[teller] if place in line and line.endswith(said)]), "\n".join(seen[teller])
+    assert (teller == "check" or bool(hint)) == len([line for line in seen[teller] if place in line and line.endswith(said)]), "\n".join(seen[teller])
     assert name not in seen["agent"][0]
     assert not any("with keys of its own" in line for line in seen[teller])
 

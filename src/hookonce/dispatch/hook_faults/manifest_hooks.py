@@ -18,7 +18,7 @@ from hookonce.dispatch.hook_faults.handlers import (
     remote_faults,
     resolve_command,
 )
-from hookonce.dispatch.hook_faults.manifest_words import DIALECTS, event_problem, unknown_hook_keys
+from hookonce.dispatch.hook_faults.manifest_words import DIALECTS, event_problem, misspelled_keys
 from hookonce.dispatch.hook_faults.scripts import script_faults
 from hookonce.dispatch.hook_faults.table import HookFault, make_fault
 from hookonce.handlers.environment import find_program
@@ -61,7 +61,7 @@ def hook_faults(hook: Hook, place: HookPlace, environment: Mapping[str, str]) ->
         yield make_fault("matcher", reason)
     if hook.blocking and hook.handler.background:
         yield make_fault("background")
-    for key, hint in unknown_hook_keys(hook):
+    for key, hint in misspelled_keys(hook):
         yield make_fault("key", key, hint)
 
 

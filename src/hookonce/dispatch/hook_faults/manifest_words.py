@@ -35,11 +35,12 @@ def unknown_words(document: Any) -> Iterator[Problem]:
                 yield f"{path}.handler.platform.{name}", f"is ignored: expected one of {', '.join(PLATFORMS)}"
 
 
-def unknown_hook_keys(hook: Hook) -> Iterator[tuple[str, str]]:
-    """Keys of a hook and of its handler that nobody reads, with what to do about each, if anybody knows."""
-    yield from ((key, _suggest_key(key, _HOOK_KEYS)) for key in _select_unknown(hook.extra, _HOOK_KEYS))
-    keys = _select_unknown(hook.handler.extra, _HANDLER_KEYS)
-    yield from ((f"handler.{key}", _suggest_key(key, _HANDLER_KEYS)) for key in keys)
+def misspelled_keys(hook: Hook) -> Iterator[tuple[str, str]]:
+    """Keys of a hook and of its handler that were meant for another one or another place, with what to write."""
+    for prefix, node, keys in (("", hook.extra, _HOOK_KEYS), ("handler.", hook.handler.extra, _HANDLER_KEYS)):
+        for key in _select_unknown(node, keys):
+            if hint := _suggest_key(key, keys):  # else it may be a description, which everybody may write
+                yield f"{prefix}{key}", hint
 
 
 def _unknown_keys(node: Any, known_keys: Collection[str], path: str, owner: str) -> Iterator[Problem]:
