@@ -685,7 +685,7 @@ def test_why_and_show_tell_which_hooks_were_asked(daemon):
     derived = daemon.kinds("retry_triggered")[0]
     why = run("why", derived.id, HOME=str(daemon.home)).out
     whole = json.loads(run("why", derived.id, "--json", HOME=str(daemon.home)).out)
-    shown = run("show", "s", HOME=str(daemon.home)).out
+    shown = run("show", "s", "--all", HOME=str(daemon.home)).out
     told = [record for record in overlay.latest_records() if record.runs]
 
     assert "bell (user): no decision, exit code 0" in why

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from hookonce.handlers.supervise import claim_slots
 from hookonce.handlers.supervise.hook_results import CallResults
 from hookonce.handlers.workers import client as worker_client
-from tests.handlers.processes import eventually, running, word
+from tests.handlers.processes import running, word
 from tests.sdk.worker_fixture import Ready, event, said
 
 CALLS = int(os.environ.get("HOOKONCE_WORKER_CALLS", "24"))
@@ -332,4 +332,4 @@ def test_mixed_calls_are_answered_right_and_leave_nothing(asked):
     assert {} == +wrong, f"{CALLS} calls by {len(pids)} processes"
     (kept,) = ready.kept._clients.values()
     ready.turn(lambda: not running(asked.mark) and all(worker in kept._idle_workers for worker in kept._workers.values()))
-    assert eventually(lambda: len(running(str(ready.folder))) == 2 + len(kept._workers), 20)
+    ready.turn(lambda: len(running(str(ready.folder))) == 2 + len(kept._workers))  # one may still be replaced
