@@ -6,10 +6,12 @@ import socket
 import sys
 import time
 from collections import Counter
+from unittest.mock import Mock
 
 import pytest
 
 from hookonce.base import ids, paths, settings, wire
+from hookonce.base.event_loop import READ
 from hookonce.daemon import deferred_calls, observer_runs, socket_call
 from hookonce.daemon.connection import ClientConnection, ClientRequest
 from hookonce.daemon.server import Daemon
@@ -444,6 +446,28 @@ def test_a_shell_that_ends_with_the_answer_has_told_the_agent_above_it(house, mo
         theirs.close()
 
     assert [os.getpid()] * 3 == found
+
+
+def test_a_caller_that_is_killed_right_away_takes_its_hook_along(house, monkeypatch):
+    """
+    Also where the daemon has read from it in two steps, and is told of its end before the hook counts as a long one.
+    """
+    steps, cancelled, clients, problems, connect = [], [], [], [], ClientConnection.__init__
+    hook = Mock(cancel=lambda: cancelled.append("hook"))
+    monkeypatch.setattr(CommandOperation, "begin", lambda *_: steps.append("hook") or hook)
+    monkeypatch.setattr(ClientConnection, "__init__", lambda client, *values: (clients.append(client), connect(client, *values))[1])
+    monkeypatch.setattr(socket_call.process_info, "is_process_alive", lambda _: False)
+    with house.call():
+        clients[0].watch(READ)
+        house.turn(lambda: steps)
+    house.turn(house.has_answered)
+
+    assert ["hook"] == steps == cancelled
+    monkeypatch.setattr(house.daemon.loop, "_on_error", problems.append)
+    end = time.monotonic() + 0.1
+    while time.monotonic() < end:  # until it would have been a long one
+        house.daemon.loop.run_once(0.02)
+    assert [] == problems
 
 
 def test_settings_are_looked_up_once_for_a_call(house, monkeypatch):

@@ -2,9 +2,10 @@
 
 import os
 from contextlib import closing
-from time import monotonic
+from time import monotonic, sleep
 
 import pytest
+from msgspec.structs import replace
 
 from hookonce.base import settings
 from hookonce.base.event_loop import EventLoop
@@ -72,7 +73,10 @@ def test_why_nothing_was_signed_is_named_and_tried_again(background, monkeypatch
         sign(background)
     assert f"a checkpoint could not be signed: {problem}" == background.status()["problem"]
     assert [] == checkpoints()
+    background.run_with_recorder(lambda _: None)  # what else is stored does not hide it
+    assert f"a checkpoint could not be signed: {problem}" == background.status()["problem"]
 
+    monkeypatch.setattr(store_writer, "_SIGN_INTERVAL_S", 3600)  # it is due at once all the same
     sign(background)
     assert [4] == [seq for seq, _ in checkpoints()]
     assert background.status()["problem"] is None
@@ -100,6 +104,24 @@ def test_a_checkpoint_of_somebody_who_was_faster_stays_the_last(background):
     assert background.run_with_recorder(sign_twice)
     assert 1 == len(checkpoints())
     assert verified().ok
+
+
+def test_a_checkpoint_of_another_chain_is_not_stored(background):
+    def store_elsewhere(recorder):
+        draft = checkpoint.draft_checkpoint(recorder.writer.connection)
+        other_draft = replace(draft, head=replace(draft.head, hash=b"x" * 32))
+        assert not checkpoint.store_checkpoint(recorder.writer.connection, other_draft, *checkpoint.sign_text(other_draft.text))
+
+    assert background.run_with_recorder(store_elsewhere)
+    assert [] == checkpoints()
+
+
+def test_a_process_that_signs_for_ever_is_killed(background, monkeypatch):
+    monkeypatch.setattr(checkpoint_signer, "_TIMEOUT_S", 0.2)
+    monkeypatch.setattr(checkpoint_signer, "sign_text", lambda _: sleep(600))
+    sign(background)
+
+    assert "a checkpoint could not be signed: the process that signs has ended" == background.status()["problem"]
 
 
 def test_who_leaves_before_the_signature_is_there_signs_itself(background):

@@ -95,14 +95,15 @@ def test_a_hook_that_comes_between_two_callers_is_seen_by_the_second(crowd, monk
 
 def test_what_one_of_them_says_ends_nobody_else(crowd):
     """
-    Neither an id that is none, nor a payload that is none, nor a line that is closed.
+    Neither an id that is none, nor a payload that is none or too deep, nor a line that is closed.
     """
-    lines = [connect(crowd), connect(crowd, b"../no"), connect(crowd, b"no-json", stdin=b"{"), connect(crowd), connect(crowd)]
-    lines[3].close()
+    deep = b'{"tool_response": ' + b"[" * 5000 + b"]" * 5000 + b"}"
+    lines = [connect(crowd), connect(crowd, b"../no"), connect(crowd, b"no-json", stdin=b"{"), connect(crowd, b"deep", stdin=deep), connect(crowd), connect(crowd)]
+    lines[4].close()
     crowd.daemon.loop.run_once(1)
 
-    assert [SILENCE, b"", b"", SILENCE] == [heard(line) for line in (lines[0], lines[1], lines[2], lines[4])]
-    assert ["no-json"] == crowd.asked
+    assert [SILENCE, b"", b"", b"", SILENCE] == [heard(line) for line in (*lines[:4], lines[5])]
+    assert ["no-json", "deep"] == crowd.asked
     assert 1 == crowd.steps.count("look")
 
 

@@ -20,6 +20,7 @@ from hookonce.dispatch.fast_path.manifest_stamps import Stamps
 from hookonce.dispatch.fast_path.table import TableCache
 from hookonce.handlers.loop_task import LoopTask
 from hookonce.model import Object, Stored
+from hookonce.secrets import log
 from hookonce.store.spool.journal import SpoolJournal
 
 _MAX_DEFERRED_CALLS = 512  # of which only that they happened is known; beyond, the next one waits for the first
@@ -143,7 +144,10 @@ class DeferredCalls:
             return
         _, size, work = self._queue.popleft()
         self._queue_bytes -= size
-        work()
+        try:
+            work()
+        except Exception as problem:  # noqa: BLE001  it must not keep those behind it, or who calls now, from theirs
+            log.write(f"daemon: the record of a call stays incomplete: {log.format_trace(problem)}")
 
     def _record_call(self, received_at: float, fields: list[bytes]) -> None:
         client_request = connection.parse_request(fields)
@@ -167,5 +171,5 @@ def _find_row(table: Object, fields: list[bytes], free_folders: set[str]) -> tup
     try:
         row = lookup.find_row(table, fields, decode, free_folders) if table else None
         return None if row is None else (connection.parse_call_id(fields[2]), row)
-    except (ValueError, KeyError):  # no JSON, or none that can be read so: the long way says what it is
+    except Exception:  # noqa: BLE001  no JSON, or too deep, or not for us: the long way says what it is
         return None

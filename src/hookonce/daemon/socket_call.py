@@ -198,6 +198,7 @@ class SocketCall:
         if call_task.is_over:
             return
         self._is_waiting = True
+        self._client.notify_close(self._handle_hangup)
         if self._has_begun:  # most hooks have ended before anybody else has to know
             self._page_timer = services.loop.call_later(_LONG_CALL_S, self._handle_long_call)
         else:  # it may wait for another entry, whose hooks nobody may run again if we are killed
@@ -205,8 +206,9 @@ class SocketCall:
 
     def _handle_long_call(self) -> None:
         self._is_shared = True
-        self._wait_for_hooks()
         self._services.dedup_cache.flush()
+        if self._client.is_open:  # else its hangup was handled
+            self._wait_for_hooks()
 
     def _wait_for_hooks(self) -> None:
         self._is_waiting = True

@@ -238,8 +238,9 @@ class BackgroundStoreWriter:
             self._unsigned_rows, self._has_session_end, self._last_sign_at = 0, False, monotonic()
 
     def _handle_unsigned(self) -> None:
-        """A checkpoint failed: it is tried again, and what it was about is still to be signed."""
+        """A checkpoint failed: it is tried again soon, and what it was about is still to be signed."""
         self._unsigned_rows += 1
+        self._last_sign_at = float("-inf")
 
     def end_session(self, key: SessionKey, *, now: str, is_gone: bool | None) -> bool:
         """Store the end of a session if it has one by now and none of its entries is pending; whether it is over."""
@@ -333,7 +334,8 @@ class BackgroundStoreWriter:
 
     def status(self) -> Object:
         """The store's part of the status report."""
-        return {"kept": self.stored_count, "waiting": len(self._pending), "problem": self.problem}
+        problem = self.problem or self._signer.problem
+        return {"kept": self.stored_count, "waiting": len(self._pending), "problem": problem}
 
 
 def _database_inode() -> int:

@@ -70,9 +70,10 @@ def sign_text(text: bytes) -> tuple[str, bytes]:
 
 
 def store_checkpoint(connection: Connection, draft: CheckpointDraft, key_name: str, signature: bytes) -> bool:
-    """Store a draft that was signed meanwhile; False if another checkpoint was stored before it."""
+    """Store a draft that was signed meanwhile; False if another one was stored before it, or the chain is another."""
     with guarded_transaction(connection):
-        if _last_checkpoint(connection)[1] != draft.previous_signature:
+        is_same_chain = head_file.find_hash(connection, draft.head.seq) == draft.head.hash
+        if not is_same_chain or _last_checkpoint(connection)[1] != draft.previous_signature:
             return False
         _insert_checkpoint(connection, draft, key_name, signature)
     _write_head(connection, draft)
