@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 
+from hookonce.base.process_info import is_process_alive
 from tests.daemon.installed_home import command, payload, refused
 from tests.handlers.processes import eventually
 
@@ -50,6 +51,28 @@ def test_a_call_with_a_command_hook_loads_what_it_needs(home):
     assert {"claude_code"} == {name.split(".")[2] for name in ours if name.startswith("hookonce.agents.") and not name.split(".")[2].startswith("_")} - {"signatures"}
     assert 106 >= len(ours), sorted(ours)
     assert (180 if sys.version_info < (3, 12) else 195) >= len(loaded), sorted(loaded)
+
+
+SPINS = """
+import os, sys
+from hookonce.client import oneshot_call
+def spin():
+    open(sys.argv[1], "w").write(str(os.getpid()))
+    while True:
+        pass
+oneshot_call._BACKGROUND_CPU_S = 0.2
+oneshot_call._fork_background(spin)
+"""
+
+
+def test_what_nobody_waits_for_does_not_run_for_ever(tmp_path):
+    """
+    Python itself does where it has no memory for an exception, and whoever comes next waits for its turn.
+    """
+    subprocess.run([sys.executable, "-c", SPINS, str(tmp_path / "pid")], check=True)
+    assert eventually(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text(), 30)
+
+    assert eventually(lambda: not is_process_alive(int((tmp_path / "pid").read_text())), 30)
 
 
 def test_the_record_follows_the_answer(home):

@@ -24,6 +24,9 @@ _EXIT_CODE_OFFSET = 100  # above the agent's exit code, ours says that everythin
 _MAX_STAT_BYTES = 4096  # of what /proc tells of a process in one line
 _MAX_ANCESTORS = 16  # processes above us that are looked at
 _BACKGROUND_NICENESS = 10  # how nice a process is that nobody waits for
+# Seconds of work after which it is killed: a Python that has no memory for an exception tries for ever to raise it, and
+# all others wait for their turn.
+_BACKGROUND_CPU_S = 120.0
 _CALLER_STDERR_FD = 3  # where the client has put the caller's stderr, away from what Python itself might say
 
 
@@ -199,6 +202,8 @@ def _fork_background(work: "Callable[[], object]") -> None:
         for fd in range(_CALLER_STDERR_FD + 2):
             os.dup2(devnull, fd)
         os.nice(_BACKGROUND_NICENESS)
+        signals = __import__("_signal")  # `signal` brings `enum`
+        signals.setitimer(signals.ITIMER_PROF, _BACKGROUND_CPU_S)
         work()
     finally:
         os._exit(0)
