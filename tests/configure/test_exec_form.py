@@ -31,7 +31,7 @@ def place(tmp_path, monkeypatch):
     return ConfigRoots(home, home / "project")
 
 
-def put(place, agent, version, where="packages"):
+def install_version(place, agent, version, where="packages"):
     """The agent's program in a version, as its package has it, or as a link to a file of that name."""
     link = place.home / "bin" / agent.config.programs[0]
     if where == "packages":
@@ -92,7 +92,7 @@ def test_the_version_that_is_found_decides_the_form(name, where, place):
     """
     agent, client = agents.load(name), str(paths.client_path())
     unknown = install(agent, place)
-    put(place, agent, agent.config.exec_since, where)
+    install_version(place, agent, agent.config.exec_since, where)
     new = install(agent, place)
     project = install(agent, place, "project")
 
@@ -110,7 +110,7 @@ def test_another_reader_of_the_file_needs_a_shell(name, place):
     It may ignore the arguments, as older versions do.
     """
     agent = agents.load(name)
-    put(place, agent, agent.config.exec_since)
+    install_version(place, agent, agent.config.exec_since)
     readers = [one for one in agents.load_all() if name in one.config.borrows and one.home]
     (place.home / readers[0].home).mkdir(parents=True)
 
@@ -164,11 +164,11 @@ def test_doctor_compares_the_version_with_the_form(name, place):
     agent = agents.load(name)
     install(agent, place, has_args=True)
     assert [] == findings(agent, place)
-    put(place, agent, older(agent.config.exec_since))
+    install_version(place, agent, older(agent.config.exec_since))
     (ignored,) = findings(agent, place)
     apply_change(ignored.repair)
     assert [] == findings(agent, place)
-    put(place, agent, agent.config.exec_since)
+    install_version(place, agent, agent.config.exec_since)
     (unused,) = findings(agent, place)
     install(agent, place)
 

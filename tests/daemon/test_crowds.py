@@ -48,7 +48,7 @@ def connect(crowd, call_id=None, cwd=None, stdin=None):
     return line
 
 
-def heard(line):
+def read_reply(line):
     """What a caller is told; nothing where the line is closed."""
     with line:
         line.settimeout(10)
@@ -66,7 +66,7 @@ def test_one_look_and_one_write_is_enough_for_all_that_wait(crowd):
     crowd.daemon.loop.run_once(1)
 
     assert ["look", "write 5", *["answer"] * 5] == crowd.steps
-    assert [SILENCE] * 5 == [heard(line) for line in lines]
+    assert [SILENCE] * 5 == [read_reply(line) for line in lines]
     assert [] == crowd.asked
     assert 5 == crowd.daemon.answered_count
 
@@ -88,7 +88,7 @@ def test_a_hook_that_comes_between_two_callers_is_seen_by_the_second(crowd, monk
     crowd.daemon.loop.run_once(1)
 
     assert {"second", "third"} <= {*crowd.asked}
-    assert SILENCE == heard(lines[3])
+    assert SILENCE == read_reply(lines[3])
     for line in lines:
         line.close()
 
@@ -102,7 +102,7 @@ def test_what_one_of_them_says_ends_nobody_else(crowd):
     lines[4].close()
     crowd.daemon.loop.run_once(1)
 
-    assert [SILENCE, b"", b"", b"", SILENCE] == [heard(line) for line in (*lines[:4], lines[5])]
+    assert [SILENCE, b"", b"", b"", SILENCE] == [read_reply(line) for line in (*lines[:4], lines[5])]
     assert ["no-json", "deep"] == crowd.asked
     assert 1 == crowd.steps.count("look")
 
@@ -129,7 +129,7 @@ def test_nobody_waits_for_nothing_where_the_look_fails(crowd, monkeypatch):
     lines = [connect(crowd) for _ in range(3)]
     crowd.daemon.loop.run_once(1)
 
-    assert [b""] * 3 == [heard(line) for line in lines]
+    assert [b""] * 3 == [read_reply(line) for line in lines]
     assert {problem} == {*problems}
 
 
@@ -141,4 +141,4 @@ def test_others_have_their_turn_between_many_callers(crowd, monkeypatch):
         crowd.daemon.loop.run_once(1)
 
     assert ["write 4", "timer", "write 4", "write 2"] == [step for step in crowd.steps if step not in ("look", "answer")]
-    assert [SILENCE] * 10 == [heard(line) for line in lines]
+    assert [SILENCE] * 10 == [read_reply(line) for line in lines]

@@ -47,7 +47,7 @@ def case(name, folder):
     return Case([name, native, "--via", f"{name}/user"], json.dumps(payload).encode(), {"PWD": str(folder)})
 
 
-def promised(one, mode, why=WHY):
+def fail_mode_reply(one, mode, why=WHY):
     """The fail mode of that call: the agent's silence, or its own refusal."""
     if mode == "open":
         return Reply(stdout=one.agent.config.silence)

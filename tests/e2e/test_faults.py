@@ -14,7 +14,7 @@ from hookonce.dispatch.request import call_record
 from hookonce.model import Reply
 from hookonce.secrets import log
 from hookonce.store.spool import files
-from tests.e2e.fault_cases import KIND, MODES, WHY, assert_unread, case, promised, replaced_by_folder, settle
+from tests.e2e.fault_cases import KIND, MODES, WHY, assert_unread, case, fail_mode_reply, replaced_by_folder, settle
 from tests.sample import part
 
 
@@ -109,7 +109,7 @@ def test_payloads_that_cannot_be_read_are_refused_where_a_hook_may_block(home, m
     if mode == "open":
         settle(home, mode, blocking=False)
         for name in some:
-            assert promised(case(name, home), mode) == PAYLOADS[fault](case(name, home)), name
+            assert fail_mode_reply(case(name, home), mode) == PAYLOADS[fault](case(name, home)), name
 
 
 UNNAMED = {"no words", "an empty word", "options first", "an unknown agent", "an agent that is a path"}
@@ -122,13 +122,13 @@ def expected_reply(one, mode, fault):
     nothing here, if the payload tells whose they are; else it is refused.
     """
     if fault not in UNNAMED:
-        return promised(one, mode)
+        return fail_mode_reply(one, mode)
     found, has_words = dispatcher.identify(json.loads(one.raw), one.env), fault != "no words"
     if not found.event and not has_words and mode == "closed":
         return Reply(code=2, stderr=fail_mode.UNKNOWN_CALLER_REASON)
     if found.kind != "agent":
         return Reply()
-    return promised(case(found.name, "/"), mode if found.event and has_words else "open")
+    return fail_mode_reply(case(found.name, "/"), mode if found.event and has_words else "open")
 
 
 def crash(problem):
@@ -184,7 +184,7 @@ def test_what_breaks_around_a_call_ends_in_the_fail_mode(home, mode, fault, monk
     why = fail_mode.BROKEN_MANIFEST_REASON if "of the user" in fault or "a user's" in fault else WHY
     for name in part(agents.AGENTS, 2, [*SURROUNDINGS].index(fault)):
         one = case(name, home)
-        assert promised(one, mode, why) == one.answer(), name
+        assert fail_mode_reply(one, mode, why) == one.answer(), name
 
 
 @pytest.mark.part(2)
@@ -289,7 +289,7 @@ def test_nothing_is_raised_and_nothing_is_said_where_not_even_a_home_is_known(ho
     monkeypatch.setattr(paths, "home", crash(KeyError("getpwuid(): uid not found: 12345")))
     for name in agents.AGENTS:
         one = case(name, home)
-        assert promised(one, "open") == one.answer(), name
+        assert fail_mode_reply(one, "open") == one.answer(), name
 
 
 def test_a_directory_that_was_taken_away_is_no_failure(home, monkeypatch):
@@ -313,7 +313,7 @@ def test_an_event_that_nobody_knows_is_heard_and_has_no_answer(home):
     settle(home, "closed")
     for name in agents.AGENTS:
         one = case(name, home)
-        assert promised(one, "open") == one.answer(words=[name, "NeverHeardOf"], raw=b'{"session_id": "s"}')
+        assert fail_mode_reply(one, "open") == one.answer(words=[name, "NeverHeardOf"], raw=b'{"session_id": "s"}')
 
 
 # Says which command it was asked about.
@@ -368,7 +368,7 @@ def test_an_agent_that_may_not_stop_is_let_go_in_the_end(home, name, monkeypatch
     payload = stopping(name, stop)
     heard = [dispatcher.answer_call([name, stop], payload, {}) for _ in range(7)]
 
-    quiet = promised(case(name, home), "open")
+    quiet = fail_mode_reply(case(name, home), "open")
     assert [False] * 5 + [True] * 2 == [reply == quiet for reply in heard]
     assert quiet == dispatcher.answer_call([name, stop], b"{", {})  # nobody knows whose stop that is, so nobody could count it
 
@@ -394,17 +394,17 @@ def test_a_closed_hook_counts_from_every_trusted_scope(home, monkeypatch):
     text = json.dumps({"spec": "hooks/1.0", "hooks": [closed_hook()]})
     monkeypatch.setattr(dispatcher, "process_request", crash(KeyError("x")))
 
-    assert promised(one, "open") == one.answer(raw=inside)
+    assert fail_mode_reply(one, "open") == one.answer(raw=inside)
     for place in ("etc", "etc/org"):
         file = home / place / "hooks.json"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
-        assert promised(one, "closed") == one.answer(raw=inside)
+        assert fail_mode_reply(one, "closed") == one.answer(raw=inside)
         file.unlink()
     planted(".hookonce/hooks.json", text)
-    assert promised(one, "open") == one.answer(raw=inside)
+    assert fail_mode_reply(one, "open") == one.answer(raw=inside)
     trust(home / "project")
-    assert promised(one, "closed") == one.answer(raw=inside)
+    assert fail_mode_reply(one, "closed") == one.answer(raw=inside)
     assert_unread(one, one.answer(raw=b"{"))  # by where we are, if the payload does not say it
 
 
@@ -428,7 +428,7 @@ def test_an_agent_that_is_paused_hears_nothing_whatever_breaks(home, monkeypatch
     pause.pause(60)
     monkeypatch.setattr(dispatcher, "process_request", crash(KeyError("x")))
     for raw in (case("cursor", home).raw, b"{", b""):
-        assert promised(case("cursor", home), "open") == case("cursor", home).answer(raw=raw)
+        assert fail_mode_reply(case("cursor", home), "open") == case("cursor", home).answer(raw=raw)
 
 
 def test_the_call_that_tries_us_out_asks_nobody_and_leaves_nothing(home):
@@ -438,7 +438,7 @@ def test_the_call_that_tries_us_out_asks_nobody_and_leaves_nothing(home):
     settle(home, "closed", command=f"touch {home}/ran")
     for name in agents.AGENTS:
         one = case(name, home)
-        assert promised(one, "open") == one.answer(raw=dispatcher.TRIAL_PAYLOAD)
+        assert fail_mode_reply(one, "open") == one.answer(raw=dispatcher.TRIAL_PAYLOAD)
 
     assert [] == list(files.load_records())
     assert not (home / "ran").exists()

@@ -25,7 +25,7 @@ from hookonce.handlers.operation import run_blocking
 from hookonce.model import Reply
 from hookonce.store.spool import files
 from tests.cli.command import run as command
-from tests.e2e.fault_cases import KIND, MODES, assert_unread, case, promised, settle, unread
+from tests.e2e.fault_cases import KIND, MODES, assert_unread, case, fail_mode_reply, settle, unread
 from tests.handlers.processes import eventually, running, word
 from tests.sample import part
 from tests.shared import ROOT
@@ -88,7 +88,7 @@ def test_the_fail_mode_is_the_same_with_python_and_without(home, client, name):
         stdout, stderr, code = call(client, one, one.raw[:-3])
         assert_unread(one, Reply(stdout=stdout.decode().strip(), stderr=stderr.decode(), code=code))
         here.unlink()
-        assert bytes_of(promised(one, mode)) == call(client, one)
+        assert bytes_of(fail_mode_reply(one, mode)) == call(client, one)
         here.write_bytes(kept)
 
 
@@ -150,7 +150,7 @@ def test_without_python_the_shell_has_the_last_word(home, client, fault):
         settle(home, mode)
         for name in ("claude-code", "cursor"):
             one = case(name, home)
-            assert bytes_of(promised(one, mode)) == call(client, one), (mode, name)
+            assert bytes_of(fail_mode_reply(one, mode)) == call(client, one), (mode, name)
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_without_python_and_without_usable_fail_modes_it_is_silence(home, client
         fail_mode.fail_mode_file().write_bytes(broken)
     for name in ("claude-code", "cursor"):
         one = case(name, home)
-        assert bytes_of(promised(one, "open")) == call(client, one)
+        assert bytes_of(fail_mode_reply(one, "open")) == call(client, one)
 
 
 def test_the_shell_knows_the_silence_of_every_agent(home, client):
@@ -218,7 +218,7 @@ def test_the_shell_finds_the_refusal_without_any_other_program(home, client):
     one = case("claude-code", home)
     ran = subprocess.run([client, *one.words], input=one.raw, capture_output=True, check=False, env={"PATH": "/none", **COLD})
 
-    assert bytes_of(promised(one, "closed")) == (ran.stdout, ran.stderr, ran.returncode)
+    assert bytes_of(fail_mode_reply(one, "closed")) == (ran.stdout, ran.stderr, ran.returncode)
 
 
 @pytest.mark.part(6)
@@ -234,7 +234,7 @@ def test_streams_that_are_closed_or_full_end_in_nothing_strange(home, client, re
     one = case("claude-code", home)
     line = f"{client} {' '.join(one.words)} {redirection}"
     ran = subprocess.run(["sh", "-c", line], stdin=subprocess.DEVNULL, capture_output=True, check=False)
-    stdout, _, _ = bytes_of(unread(one, "the payload does not contain what the hooks have to judge") if python else promised(one, "closed"))
+    stdout, _, _ = bytes_of(unread(one, "the payload does not contain what the hooks have to judge") if python else fail_mode_reply(one, "closed"))
     is_lost = ">&-" in redirection.split() or redirection == ">/dev/full"
     reason = UNWRITTEN_REASON if (is_lost or redirection == "| true") and "2>&-" not in redirection else b""
 
@@ -281,7 +281,7 @@ def test_where_nothing_can_be_written_the_answer_is_the_hooks_or_the_fail_mode(h
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
     answer = call(client, one, preexec_fn=starve)
-    assert bytes_of(promised(one, "open" if (home / "ran").exists() else mode)) == answer
+    assert bytes_of(fail_mode_reply(one, "open" if (home / "ran").exists() else mode)) == answer
 
 
 @pytest.mark.part(4)
@@ -329,7 +329,7 @@ def test_a_payload_that_never_comes_ends_in_the_fail_mode_before_the_agent_gives
     ran.stdin.write(one.raw[:-5])
     ran.stdin.flush()
 
-    assert bytes_of(promised(one, "closed"))[0] == ran.stdout.read()
+    assert bytes_of(fail_mode_reply(one, "closed"))[0] == ran.stdout.read()
     assert time.monotonic() - begin < 2
     assert 0 == ended(ran)
 
@@ -343,7 +343,7 @@ def test_without_python_an_agent_that_is_still_writing_does_not_run_into_a_close
     one = case("claude-code", home)
     ran = start(client, one)
 
-    assert bytes_of(promised(one, "closed"))[0] == ran.stdout.read()
+    assert bytes_of(fail_mode_reply(one, "closed"))[0] == ran.stdout.read()
     assert 0 == ran.wait(5)
     ran.stdin.write(b"x" * 3_000_000)
     assert 0 == ended(ran)
@@ -426,7 +426,7 @@ def test_our_own_delay_is_a_failure_too(home, monkeypatch):
     monkeypatch.setattr(dispatcher, "process_request", lambda *_: time.sleep(20))
     begin = time.monotonic()
     with oneshot_call.DeadlineGuard(time.monotonic() + 0.2, None):
-        assert promised(one, "closed") == one.answer()
+        assert fail_mode_reply(one, "closed") == one.answer()
     assert time.monotonic() - begin < 15
 
 
@@ -476,7 +476,7 @@ def test_a_hook_that_misbehaves_is_answered_for_in_time_and_leaves_nothing(home,
         reply = one.answer(words=[*one.words, "--timeout", "1.4"], raw=large)
         assert time.monotonic() - begin < 20  # and not as long as the hook sleeps, however busy the machine is
         if mode == "open":
-            assert promised(one, "open") == reply
+            assert fail_mode_reply(one, "open") == reply
         else:
             told = json.loads(reply.stdout)["hookSpecificOutput"]
             assert ("deny", True) == (told["permissionDecision"], "watcher" in told["permissionDecisionReason"])
@@ -627,7 +627,7 @@ def test_whoever_runs_the_hook_and_is_killed_leaves_the_others_with_the_fail_mod
     os.waitpid(pid, 0)
     begin = time.monotonic()
 
-    assert promised(one, "closed") == dispatcher.answer_call([*one.words, "--timeout", "2"], one.raw, {}, call_id)
+    assert fail_mode_reply(one, "closed") == dispatcher.answer_call([*one.words, "--timeout", "2"], one.raw, {}, call_id)
     assert time.monotonic() - begin < 2
     assert "x\n" == (home / "runs").read_text(encoding="ascii")
 
@@ -669,7 +669,7 @@ def test_installing_tries_the_command_out_without_a_trace_and_writes_the_fail_mo
     assert not paths.log_path().exists()
     paths.client_path().with_name("interpreter").unlink()
     one = case("claude-code", home)
-    assert bytes_of(promised(one, "closed")) == call(paths.client_path(), one)
+    assert bytes_of(fail_mode_reply(one, "closed")) == call(paths.client_path(), one)
 
 
 def test_a_newer_version_replaces_its_older_copy_and_nobody_elses(home, client):

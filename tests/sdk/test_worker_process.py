@@ -116,90 +116,90 @@ class Asked:
 
 
 @pytest.fixture
-def asked(ready):
+def worker_calls(ready):
     """Somebody who asks."""
     return Asked(ready)
 
 
 @pytest.mark.part(3)
 @pytest.mark.parametrize("command", PUT_RIGHT)
-def test_what_can_be_put_right_is(asked, command):
+def test_what_can_be_put_right_is(worker_calls, command):
     """
     The next call is answered by the same process, which is as it was.
     """
-    before = asked.tells()
-    asked(command)
+    before = worker_calls.tells()
+    worker_calls(command)
 
-    assert before == asked.tells()
-    assert b"" == asked().stderr
+    assert before == worker_calls.tells()
+    assert b"" == worker_calls().stderr
 
 
 @pytest.mark.parametrize("command", REPLACED)
-def test_what_cannot_be_put_right_ends_with_its_worker(asked, command):
+def test_what_cannot_be_put_right_ends_with_its_worker(worker_calls, command):
     """
     The call itself is answered; the next one has another process, and nothing of the first is left.
     """
-    pid, tells = asked.tells()
-    result = asked(command)
-    next_pid, next_tells = asked.tells()
+    pid, tells = worker_calls.tells()
+    result = worker_calls(command)
+    next_pid, next_tells = worker_calls.tells()
 
     assert (0, None) == (result.code, result.failure)
     assert (True, tells) == (pid != next_pid, next_tells)
-    asked.ready.turn(lambda: not running(asked.mark) and not Path(f"/proc/{pid}").exists())
+    worker_calls.ready.turn(lambda: not running(worker_calls.mark) and not Path(f"/proc/{pid}").exists())
 
 
-def test_descriptors_that_are_left_open_do_not_pile_up(asked):
+def test_descriptors_that_are_left_open_do_not_pile_up(worker_calls):
     """
     A process with too many of them is replaced before it runs out.
     """
-    pids = {json.loads(said(asked("left.append([open('/dev/null') for _ in range(5)])"))["context"])[0] for _ in range(40)}
+    pids = {json.loads(said(worker_calls("left.append([open('/dev/null') for _ in range(5)])"))["context"])[0] for _ in range(40)}
 
     assert 1 < len(pids) < 10
 
 
-def test_a_copy_that_a_function_makes_of_its_process_answers_nobody(asked):
+def test_a_copy_that_a_function_makes_of_its_process_answers_nobody(worker_calls):
     """
     Both come back from the function; one of them was asked.
     """
-    pid, _ = asked.tells()
-    answers = [json.loads(said(asked("left.append(os.fork())"))["context"])[0] for _ in range(3)]
+    pid, _ = worker_calls.tells()
+    answers = [json.loads(said(worker_calls("left.append(os.fork())"))["context"])[0] for _ in range(3)]
 
     assert pid == answers[0]
     assert os.getpid() != answers[0]
-    assert said(asked())
+    assert said(worker_calls())
 
 
-def test_a_function_that_writes_to_the_socket_answers_no_other_call(asked):
+def test_a_function_that_writes_to_the_socket_answers_no_other_call(worker_calls):
     """
     A word too many is none of the next call's.
     """
-    pid, _ = asked.tells()
-    first = asked("write_answer(0)")
+    pid, _ = worker_calls.tells()
+    first = worker_calls("write_answer(0)")
 
-    assert pid == json.loads(said(first)["context"])[0] != asked.tells()[0]
+    assert pid == json.loads(said(first)["context"])[0] != worker_calls.tells()[0]
 
 
-def test_a_call_in_another_world_has_nothing_of_the_last(asked, tmp_path):
+def test_a_call_in_another_world_has_nothing_of_the_last(worker_calls, tmp_path):
     """
     Environment, directory and umask are those of each caller.
     """
-    first = json.loads(asked.tells(cwd=str(tmp_path))[1])
-    other = json.loads(asked.tells(env={"OTHER": "1", "TZ": "Asia/Tokyo"}, umask=0o22)[1])
+    first = json.loads(worker_calls.tells(cwd=str(tmp_path))[1])
+    other = json.loads(worker_calls.tells(env={"OTHER": "1", "TZ": "Asia/Tokyo"}, umask=0o22)[1])
     names = sorted({*first["names"]} ^ {*other["names"]})
 
     assert (str(tmp_path), 0o27, 0) == (first["cwd"], first["umask"], first["zone"])
-    assert (str(asked.ready.folder), 0o22, 9) == (other["cwd"], other["umask"], other["zone"])
+    assert (str(worker_calls.ready.folder), 0o22, 9) == (other["cwd"], other["umask"], other["zone"])
     assert ["MARK", "OTHER", "PATH", "PLACE"] == names
 
 
-def test_steady_calls_cost_one_process_and_one_file(asked, tmp_path):
+def test_steady_calls_cost_one_process_and_one_file(worker_calls, tmp_path):
     """
     The worker claims all of its calls in that file, and takes the next one when the last was answered.
     """
-    pids, files, ready = set(), set(), asked.ready
+    pids, files, ready = set(), set(), worker_calls.ready
     for number in range(20):
         results, ended = CallResults(str(tmp_path / f"call{number}"), os.getpid()), []
-        operation = replace(ready.call(event("pass"), **asked.world), claim=results.claim("guard"))
+        operation = replace(ready.call(event("pass"), **worker_calls.world), claim=results.claim("guard"))
         operation.begin(ready.loop, 20, ended.append)
         pids.add(json.loads(said(*ready.wait(ended))["context"])[0])
         names = [name for name, _ in claim_slots.iter_slots(str(tmp_path))]
@@ -211,19 +211,19 @@ def test_steady_calls_cost_one_process_and_one_file(asked, tmp_path):
     assert 1 == len(pids)
 
 
-def test_a_worker_whose_answer_is_needed_takes_no_other_call(asked, tmp_path):
+def test_a_worker_whose_answer_is_needed_takes_no_other_call(worker_calls, tmp_path):
     """
     Until the call of the agent was answered, its result might be asked for by somebody else.
     """
-    results, ended, ready = CallResults(str(tmp_path / "call"), os.getpid()), [], asked.ready
-    operation = replace(ready.call(event("pass"), **asked.world), claim=results.claim("guard"))
+    results, ended, ready = CallResults(str(tmp_path / "call"), os.getpid()), [], worker_calls.ready
+    operation = replace(ready.call(event("pass"), **worker_calls.world), claim=results.claim("guard"))
     operation.begin(ready.loop, 20, ended.append)
     pid = json.loads(said(*ready.wait(ended))["context"])[0]
-    others = {asked.tells()[0] for _ in range(3)}
+    others = {worker_calls.tells()[0] for _ in range(3)}
     results.release()
 
     assert pid not in others
-    assert pid == asked.tells()[0]
+    assert pid == worker_calls.tells()[0]
 
 
 def test_a_call_imports_nothing_that_was_not_there_before(ready, tmp_path):
@@ -242,12 +242,12 @@ def test_a_call_imports_nothing_that_was_not_there_before(ready, tmp_path):
     assert [None, None] == answers
 
 
-def test_there_are_as_many_workers_as_calls_at_once_and_fewer_afterwards(asked, monkeypatch):
+def test_there_are_as_many_workers_as_calls_at_once_and_fewer_afterwards(worker_calls, monkeypatch):
     """
     A call that waits for a busy process gets another one; idle ones go.
     """
-    ready = asked.ready
-    begun = [ready.begin(event("time.sleep(0.2)"), **asked.world) for _ in range(4)]
+    ready = worker_calls.ready
+    begun = [ready.begin(event("time.sleep(0.2)"), **worker_calls.world) for _ in range(4)]
     pids = {json.loads(said(result)["context"])[0] for result in ready.wait(*begun)}
     (kept,) = ready.kept._clients.values()
     monkeypatch.setattr(worker_client, "_WORKER_IDLE_TIMEOUT_S", -1.0)
@@ -255,16 +255,16 @@ def test_there_are_as_many_workers_as_calls_at_once_and_fewer_afterwards(asked, 
 
     assert 4 == len(pids)
     ready.turn(lambda: len(kept._workers) <= 1 + kept._has_isolated_calls)
-    assert asked.tells()[0] in kept._workers
+    assert worker_calls.tells()[0] in kept._workers
 
 
-def test_the_spare_worker_of_isolated_calls_stays(asked, monkeypatch):
+def test_the_spare_worker_of_isolated_calls_stays(worker_calls, monkeypatch):
     """
     It is not forked again and again while nobody calls.
     """
-    ready = asked.ready
-    said(asked(is_isolated=True))
-    said(asked())
+    ready = worker_calls.ready
+    said(worker_calls(is_isolated=True))
+    said(worker_calls())
     (kept,) = ready.kept._clients.values()
     ready.turn(lambda: any(not worker.is_used for worker in kept._idle_workers) and not kept._orders_pending)
     spares = {worker.pid for worker in kept._idle_workers if not worker.is_used}
@@ -275,27 +275,27 @@ def test_the_spare_worker_of_isolated_calls_stays(asked, monkeypatch):
     assert spares & {worker.pid for worker in kept._idle_workers}
 
 
-def test_idle_workers_make_room_for_isolated_calls(asked, monkeypatch):
+def test_idle_workers_make_room_for_isolated_calls(worker_calls, monkeypatch):
     """
     However many there are.
     """
-    ready = asked.ready
-    ready.wait(*[ready.begin(event("time.sleep(0.1)"), **asked.world) for _ in range(3)])
+    ready = worker_calls.ready
+    ready.wait(*[ready.begin(event("time.sleep(0.1)"), **worker_calls.world) for _ in range(3)])
     (kept,) = ready.kept._clients.values()
     monkeypatch.setattr(worker_client, "_MAX_WORKERS_PER_FILE", len(kept._workers))
-    begun = [ready.begin(event("time.sleep(0.05)"), is_isolated=True, **asked.world) for _ in range(5)]
+    begun = [ready.begin(event("time.sleep(0.05)"), is_isolated=True, **worker_calls.world) for _ in range(5)]
 
     assert 5 == len({json.loads(said(result)["context"])[0] for result in ready.wait(*begun)})
 
 
-def test_a_worker_that_ended_is_replaced_before_anybody_asks(asked):
+def test_a_worker_that_ended_is_replaced_before_anybody_asks(worker_calls):
     """
     The next call waits for no fork.
     """
-    asked("os._exit(1)")
-    (kept,) = asked.ready.kept._clients.values()
+    worker_calls("os._exit(1)")
+    (kept,) = worker_calls.ready.kept._clients.values()
 
-    asked.ready.turn(lambda: kept._idle_workers)
+    worker_calls.ready.turn(lambda: kept._idle_workers)
 
 
 MIXED = {
@@ -312,15 +312,15 @@ MIXED = {
 }
 
 
-def test_mixed_calls_are_answered_right_and_leave_nothing(asked):
+def test_mixed_calls_are_answered_right_and_leave_nothing(worker_calls):
     """
     Good, crashing, hanging and leaking ones, some of them at once and some in isolation.
     """
-    ready, wrong, pids = asked.ready, Counter(), set()
+    ready, wrong, pids = worker_calls.ready, Counter(), set()
     commands = [random.choice([*MIXED, "pass", "pass"]) for _ in range(CALLS)]  # noqa: S311
     for first in range(0, CALLS, AT_ONCE):
         batch = commands[first : first + AT_ONCE]
-        options = [asked.world | {"timeout": 0.3 if "99)" in command and "sleep(" in command else 20.0, "is_isolated": not number % 4} for number, command in enumerate(batch, first)]
+        options = [worker_calls.world | {"timeout": 0.3 if "99)" in command and "sleep(" in command else 20.0, "is_isolated": not number % 4} for number, command in enumerate(batch, first)]
         begun = [ready.begin(event(command), **more) for command, more in zip(batch, options, strict=True)]
         for command, result in zip(batch, ready.wait(*begun), strict=True):
             wrong[command] += not MIXED[command](result)
@@ -331,5 +331,5 @@ def test_mixed_calls_are_answered_right_and_leave_nothing(asked):
 
     assert {} == +wrong, f"{CALLS} calls by {len(pids)} processes"
     (kept,) = ready.kept._clients.values()
-    ready.turn(lambda: not running(asked.mark) and all(worker in kept._idle_workers for worker in kept._workers.values()))
+    ready.turn(lambda: not running(worker_calls.mark) and all(worker in kept._idle_workers for worker in kept._workers.values()))
     ready.turn(lambda: len(running(str(ready.folder))) == 2 + len(kept._workers))  # one may still be replaced

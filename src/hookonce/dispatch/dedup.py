@@ -326,8 +326,6 @@ def decode_entries(data: bytes) -> DedupEntries:
     """Entries of their JSON bytes; ValueError if they are none."""
     try:
         return decode(data, type=list[DedupEntry])
-    except UnicodeDecodeError:
-        raise
     except ValueError:  # what JavaScript may say and msgspec refuses
         return convert(load(data.decode()), type=list[DedupEntry])
 

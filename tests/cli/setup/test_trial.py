@@ -124,7 +124,7 @@ def closed_guard(monkeypatch, tmp_path):
     return file
 
 
-def answered(tmp_path):
+def real_reply(tmp_path):
     """What Claude Code is answered about the command that is tried."""
     payload = {"session_id": "s", "cwd": str(tmp_path), "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "rm -rf /"}}
     return answer_call(["claude-code", "PreToolUse"], json.dumps(payload).encode(), dict(os.environ))
@@ -145,7 +145,7 @@ def test_a_broken_manifest_is_told_first_and_refuses_as_it_does_in_the_agent(tmp
     """
     file = closed_guard(monkeypatch, tmp_path)
     calm, calm_reply = tried_here(capsys)
-    answered(tmp_path)
+    real_reply(tmp_path)
     put(file, "{")
 
     text, reply = tried_here(capsys)
@@ -155,7 +155,7 @@ def test_a_broken_manifest_is_told_first_and_refuses_as_it_does_in_the_agent(tmp
     assert text.startswith(f"{file}, line 1, column 2: not valid JSON: ")
     assert "\nwithout this hook it is deny, because the file of your hooks" in text
     assert "\ndecision: no decision\n" in text
-    assert answered(tmp_path) == reply != Reply()
+    assert real_reply(tmp_path) == reply != Reply()
 
 
 def test_during_a_pause_no_agent_is_told_what_the_hook_says(tmp_path, monkeypatch, capsys):
@@ -170,7 +170,7 @@ def test_during_a_pause_no_agent_is_told_what_the_hook_says(tmp_path, monkeypatc
     assert ": no agent asks this hook now; hookonce resume ends the pause\n" in text
     assert "decision: deny" in text
     assert (Reply(), True) == (reply, refused != Reply())
-    assert answered(tmp_path) == reply
+    assert real_reply(tmp_path) == reply
 
 
 def test_a_hook_that_is_not_asked_decides_nothing(tmp_path, monkeypatch, capsys):
@@ -182,4 +182,4 @@ def test_a_hook_that_is_not_asked_decides_nothing(tmp_path, monkeypatch, capsys)
     text, reply = tried_here(capsys)
 
     assert text.startswith("no agent would run this hook for this event: its matcher ")
-    assert Reply() == reply == answered(tmp_path)
+    assert Reply() == reply == real_reply(tmp_path)

@@ -38,7 +38,7 @@ def asan_client(tmp_path_factory):
     return made
 
 
-def damaged(choice, data):
+def damage_bytes(choice, data):
     """The same with a byte, a piece or a word of ours changed, lost or added, or cut off."""
     for _ in range(choice.randrange(4)):
         at = choice.randrange(len(data) + 1)
@@ -61,7 +61,7 @@ def answer(choice, line):
     Else it is damaged, or said before anything was heard, and what comes first counts.
     """
     is_certain, is_heard = choice.random() < 0.4, choice.random() < 0.8
-    said = replies(choice, NEVER) if is_certain else damaged(choice, replies(choice, 0))
+    said = replies(choice, NEVER) if is_certain else damage_bytes(choice, replies(choice, 0))
     half = choice.choice([0, 1, len(said) // 2])
     with suppress(OSError):
         if is_certain or is_heard:
@@ -84,12 +84,12 @@ def test_nothing_that_it_is_given_is_read_or_written_out_of_place(asan_client, c
     with Daemon(world.house()) as daemon:
         for number in range(CALLS):
             choice, certain = random.Random(f"{SEED} {number}"), []  # noqa: S311
-            (world.bin / "interpreter").write_bytes(damaged(choice, choice.choice([script, b"", rows])))
-            (world.bin / "failmode.bin").write_bytes(damaged(choice, rows * choice.choice([1, 900])))
+            (world.bin / "interpreter").write_bytes(damage_bytes(choice, choice.choice([script, b"", rows])))
+            (world.bin / "failmode.bin").write_bytes(damage_bytes(choice, rows * choice.choice([1, 900])))
             words = choice.choices(ARGUMENTS, k=choice.randrange(6))
-            environment = {f"V{i}".encode(): damaged(choice, b"value").replace(b"\0", b"") for i in range(choice.randrange(40))}
+            environment = {f"V{i}".encode(): damage_bytes(choice, b"value").replace(b"\0", b"") for i in range(choice.randrange(40))}
             extra = {b"HOOKONCE_COLD": b"1"} if choice.random() < 0.1 else {}
-            payload = damaged(choice, choice.choice([b"{}", b'{"a": "\\""}' * 20, b" " * 200_000]))
+            payload = damage_bytes(choice, choice.choice([b"{}", b'{"a": "\\""}' * 20, b" " * 200_000]))
             daemon.act = lambda line, number=number, certain=certain: certain.append(answer(random.Random(f"{SEED} {number}"), line))  # noqa: S311
             done = [
                 subprocess.run([client, *words], input=payload, env={**ENVIRONMENT, **environment, **extra}, capture_output=True, check=False, timeout=60)

@@ -74,7 +74,7 @@ GUARD = Hook(event="before_tool_execute", name="guard", blocking=True, handler=H
 CLOSED = replace(GUARD, on_failure="closed")
 
 
-def told(folder, hook, *failures, outcome=None, age_s=60):
+def describe_failures(folder, hook, *failures, outcome=None, age_s=60):
     """What is said of a hook in a manifest that is `age_s` older than its runs, which ended so, the newest first."""
     (folder / "hooks.json").touch()
     started = times.from_seconds(time.time() + age_s)
@@ -89,8 +89,8 @@ def test_runs_before_the_last_change_of_the_manifest_do_not_count(tmp_path):
     """
     failures = ["exit code 2, but the hook is not blocking"] * 3
 
-    assert [] == told(tmp_path, GUARD, *failures, age_s=-60)
-    assert ["keeps failing: 3 of its last 3 runs (exit code 2, but the hook is not blocking)"] == told(tmp_path, GUARD, *failures)
+    assert [] == describe_failures(tmp_path, GUARD, *failures, age_s=-60)
+    assert ["keeps failing: 3 of its last 3 runs (exit code 2, but the hook is not blocking)"] == describe_failures(tmp_path, GUARD, *failures)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_the_reason_is_that_of_the_newest_failure_and_so_is_its_count(tmp_path, 
     """
     A hook that works again is not told.
     """
-    assert ([] if said is None else [said]) == told(tmp_path, GUARD, *failures)
+    assert ([] if said is None else [said]) == describe_failures(tmp_path, GUARD, *failures)
 
 
 def test_a_guard_that_failed_once_and_let_something_through_is_told(tmp_path):
@@ -116,12 +116,12 @@ def test_a_guard_that_failed_once_and_let_something_through_is_told(tmp_path):
     said = "failed in its last run ({}), so what it judges was let through"
     look_on = replace(GUARD, blocking=False)
 
-    assert [said.format("timeout after 2 s")] == told(tmp_path, GUARD, "timeout", None)
-    assert [said.format("exit code 1")] == told(tmp_path, GUARD, "exit code 1")
-    assert [said.format("exit code 2, but the hook is not blocking")] == told(tmp_path, look_on, "exit code 2, but the hook is not blocking")
-    assert [] == told(tmp_path, CLOSED, "exit code 1", outcome="deny")
-    assert [] == told(tmp_path, look_on, "exit code 1")
-    assert [] == told(tmp_path, GUARD, None, "exit code 1")
+    assert [said.format("timeout after 2 s")] == describe_failures(tmp_path, GUARD, "timeout", None)
+    assert [said.format("exit code 1")] == describe_failures(tmp_path, GUARD, "exit code 1")
+    assert [said.format("exit code 2, but the hook is not blocking")] == describe_failures(tmp_path, look_on, "exit code 2, but the hook is not blocking")
+    assert [] == describe_failures(tmp_path, CLOSED, "exit code 1", outcome="deny")
+    assert [] == describe_failures(tmp_path, look_on, "exit code 1")
+    assert [] == describe_failures(tmp_path, GUARD, None, "exit code 1")
 
 
 def test_whoever_waits_for_nobody_reads_the_runs_of_hooks_that_failed_once(tmp_path, monkeypatch):

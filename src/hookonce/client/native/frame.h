@@ -132,7 +132,7 @@ static struct bytes build_frame(char **argv) {
     end_field(&frame, begin);
     put_field(&frame, text, (size_t)snprintf(text, sizeof text, "%u", (unsigned)caller_umask));
     put_payload(&frame, now_ns() + reply_budget_ns);
-    // Who called us; when that was started the daemon finds out, after its answer.
+    // Who called us; the daemon looks at it before its answer, with which a shell may end.
     put_field(&frame, text, (size_t)snprintf(text, sizeof text, "%d", (int)getppid()));
     store_u32(frame.data + 4, (uint32_t)(frame.size - FRAME_HEADER_BYTES));
     if (frame.is_static) memory_size += frame.size;
